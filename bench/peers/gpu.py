@@ -146,7 +146,7 @@ def with_torch():
                 ),
             ]
         ],
-        ("bf16 layer, product alone", lambda a, b: a @ b, (left, right), layer, "GFLOP/s"),
+        ("bf16 layer, GEMM alone", lambda a, b: a @ b, (left, right), layer, "GFLOP/s"),
         (
             "bf16 layer + bias + gelu",
             lambda a, b, c: F.gelu(torch.addmm(c, a, b), approximate="tanh"),
@@ -292,7 +292,7 @@ def with_jax():
                 ),
             ]
         ],
-        ("bf16 layer, product alone", lambda a, b: a @ b, (left, right), layer, "GFLOP/s"),
+        ("bf16 layer, GEMM alone", lambda a, b: a @ b, (left, right), layer, "GFLOP/s"),
         (
             "bf16 layer + bias + gelu",
             lambda a, b, c: jax.nn.gelu(a @ b + c, approximate=True),

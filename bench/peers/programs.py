@@ -4,7 +4,7 @@
     cargo build --release -p inflight-cli
     bench/peers/.venv/bin/python bench/peers/programs.py [--inflight target/release/inflight] [--only NAME] [--rounds 5]
 
-Each program is exported as StableHLO text. Both execute it on the same inputs, in turns, each call waited for.
+Each program is exported as StableHLO text. Both execute it on the same inputs, alternating, and wait for each call.
 Outputs are compared before anything is timed. Prints a table for docs/benchmarks.md.
 """
 
@@ -98,9 +98,9 @@ def convnet(batch=32):
     return training(loss, params, random(batch, 1, 28, 28), labels)
 
 
-def tiny_steps(turns=1000):
+def tiny_steps(iterations=1000):
     def steps(x):
-        return jax.lax.while_loop(lambda s: s[0] < turns, lambda s: (s[0] + 1, jnp.sin(s[1]) * 0.5 + 0.1), (0, x))[1]
+        return jax.lax.while_loop(lambda s: s[0] < iterations, lambda s: (s[0] + 1, jnp.sin(s[1]) * 0.5 + 0.1), (0, x))[1]
 
     return steps, (random(16),)
 
@@ -159,7 +159,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    print(f"JAX {jax.__version__}, {jax.devices()[0].platform}; median of {options.rounds} rounds, in turns\n")
+    print(f"JAX {jax.__version__}, {jax.devices()[0].platform}; median of {options.rounds} alternating rounds\n")
     print("| program | inflight, ms | JAX, ms | JAX / inflight | compile: inflight, ms | JAX, ms |")
     print("|---|---|---|---|---|---|")
     for name, make in PROGRAMS.items():

@@ -1,4 +1,4 @@
-//! The command as it is called: what it prints, and how it exits.
+//! The `inflight` command: output and exit status.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -22,7 +22,7 @@ fn checking(expected: &str) -> String {
     )
 }
 
-/// A folder of its own for a test, removed in the end.
+/// A temporary folder of a test, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -77,18 +77,18 @@ fn run_executes_saves_and_compares() {
     assert!(stdout(&first).contains("result 0: f32[3]"), "{}", stdout(&first));
     assert!(stdout(&first).contains("each 1 launch, 12 bytes read, 12 bytes written"));
     assert!(std::fs::read_to_string(&trace).unwrap().contains("stablehlo.add"));
-    let again = run(&["--expect", text(&results), "--repeat", "20", "--json"]);
-    assert!(again.status.success(), "{}", stderr(&again));
-    let json: serde_json::Value = serde_json::from_str(&stdout(&again)).unwrap();
+    let repeated = run(&["--expect", text(&results), "--repeat", "20", "--json"]);
+    assert!(repeated.status.success(), "{}", stderr(&repeated));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&repeated)).unwrap();
     assert_eq!((json["executions"].as_u64(), json["launches"].as_u64()), (Some(20), Some(20)));
     let other = inflight(&["run", text(&program), "--random", "8", "--expect", text(&results)]);
     assert_eq!(other.status.code(), Some(1));
-    let said = stderr(&other);
-    assert!(said.contains("result 0: 3 of 3 elements differ from"), "{said}");
-    assert!(said.contains("the tolerance 1e-4; the first, element [0], is"), "{said}");
+    let printed = stderr(&other);
+    assert!(printed.contains("result 0: 3 of 3 elements differ from"), "{printed}");
+    assert!(printed.contains("the tolerance 1e-4; the first, element [0], is"), "{printed}");
 }
 
-/// Of two arguments: their sum and their product.
+/// The sum and the product of two arguments.
 const TWO: &str = "func.func @main(%x: tensor<2x2xf32>, %y: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
   %0 = stablehlo.add %x, %y : tensor<2x2xf32>
   %1 = stablehlo.multiply %x, %y : tensor<2x2xf32>
@@ -116,8 +116,8 @@ fn arguments_are_the_files_of_a_folder() {
     let named = format!("argument 1 (y) of {} is f32[2, 2]: ", program.display());
     assert!(stderr(&missing).contains(&named), "{}", stderr(&missing));
     assert!(stderr(&missing).contains("in_01.npy does not exist"), "{}", stderr(&missing));
-    let made_up = run(&["--inputs", text(&inputs), "--random", "5"]);
-    assert!(made_up.status.success(), "{}", stderr(&made_up));
+    let random = run(&["--inputs", text(&inputs), "--random", "5"]);
+    assert!(random.status.success(), "{}", stderr(&random));
     std::fs::rename(&second, inputs.join("in_01.npy")).unwrap();
     let all = run(&["--inputs", text(&inputs)]);
     let results = |output: &Output| -> serde_json::Value {
@@ -125,7 +125,7 @@ fn arguments_are_the_files_of_a_folder() {
         json["results"].clone()
     };
     assert_eq!(results(&all), results(&each));
-    assert_ne!(results(&all), results(&made_up));
+    assert_ne!(results(&all), results(&random));
     std::fs::copy(inputs.join("in_01.npy"), inputs.join("in_02.npy")).unwrap();
     let more = run(&["--inputs", text(&inputs)]);
     assert_eq!(more.status.code(), Some(2));
@@ -147,10 +147,10 @@ fn comparison_result_is_printed() {
     };
     assert!(run(&["--output", text(&results)]).status.success());
     let expect = ["--expect", text(&results)];
-    let said = stdout(&run(&expect));
+    let printed = stdout(&run(&expect));
     let agree = "2 results are as expected; the largest difference is 0e0 of the largest magnitude, the tolerance \
                  1e-4";
-    assert!(said.contains(agree), "{said}");
+    assert!(printed.contains(agree), "{printed}");
     let json = stdout(&run(&["--json", "--expect", text(&results), "--tolerance", "0.5"]));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let compared = serde_json::json!({"results": 2, "largest_difference": 0.0, "tolerance": 0.5});
@@ -166,8 +166,8 @@ fn comparison_result_is_printed() {
     for wrong in ["-1", "nan", "inf", "much"] {
         let output = run(&["--expect", text(&results), "--tolerance", wrong]);
         assert_eq!(output.status.code(), Some(2), "{wrong}");
-        let said = stderr(&output);
-        assert!(said.contains("expected a finite number of at least 0"), "{wrong}: {said}");
+        let printed = stderr(&output);
+        assert!(printed.contains("expected a finite number of at least 0"), "{wrong}: {printed}");
     }
     let alone = run(&["--tolerance", "0.1"]);
     assert_eq!(alone.status.code(), Some(2));
@@ -191,7 +191,7 @@ fn json_has_the_elements() {
     let output = inflight(&["run", text(&program), "--json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
-    let values: Vec<_> = (0..4).map(|number| json["results"][number]["values"].clone()).collect();
+    let values: Vec<_> = (0..4).map(|index| json["results"][index]["values"].clone()).collect();
     let expected = serde_json::json!([
         [[0.1, "NaN"], ["Infinity", "-Infinity"]],
         [true, false],
@@ -200,8 +200,8 @@ fn json_has_the_elements() {
     ]);
     assert_eq!(serde_json::Value::from(values), expected);
     assert!(json["results"][3]["note"].as_str().unwrap().contains("--output"));
-    let said = stdout(&inflight(&["run", text(&program)]));
-    assert!(said.contains("f32[20000]; --output FOLDER writes all elements"), "{said}");
+    let printed = stdout(&inflight(&["run", text(&program)]));
+    assert!(printed.contains("f32[20000]; --output FOLDER writes all elements"), "{printed}");
 }
 
 #[test]
@@ -250,9 +250,9 @@ fn unknown_arguments_are_misuse() {
         ),
         (
             &["explain", text(&open), "--shape", "1x4", "--shape", "2x4"],
-            "takes 1 argument, 2 shapes are",
+            "takes 1 argument, but 2 shapes are",
         ),
-        (&["explain", text(&program), "--shape", "3"], "the shapes of its arguments are known"),
+        (&["explain", text(&program), "--shape", "3"], "its argument shapes are static"),
         (&["check", text(&empty)], &nothing),
         (&["check", text(&program), "-j", "0"], "invalid value '0' for '--jobs <N>'"),
         (&["run", text(&empty)], &is_folder),
@@ -265,10 +265,10 @@ fn unknown_arguments_are_misuse() {
             "takes 1 argument, 2 are given",
         ),
     ];
-    for (arguments, said) in cases {
+    for (arguments, expected) in cases {
         let output = inflight(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(said), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
     }
     for command in [&["devices"][..], &["run", text(&program)], &["bench", "--only", "a call"]] {
         let mut process = Command::new(env!("CARGO_BIN_EXE_inflight"));
@@ -295,10 +295,10 @@ fn missing_files_are_named_with_a_remedy() {
         (&["check", text(&nowhere)], "give a program or a folder"),
         (&["check", text(&program), "--frobnicate"], "--frobnicate"),
     ];
-    for (arguments, said) in cases {
+    for (arguments, expected) in cases {
         let output = inflight(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(said), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
     }
 }
 
@@ -316,11 +316,12 @@ fn unsupported_operations_are_listed_in_order() {
     );
     let output = inflight(&["run", text(&program), "--random", "1"]);
     assert_eq!(output.status.code(), Some(1));
-    let said = stderr(&output);
-    let places = ["many.mlir:2:3: stablehlo.frobnicate", "many.mlir:3:3:", "many.mlir:4:3:"];
-    let found: Vec<Option<usize>> = places.iter().map(|place| said.find(place)).collect();
-    assert!(found.iter().all(Option::is_some) && found.is_sorted(), "{said}");
-    assert!(said.contains("no function is registered as \"nobody\""), "{said}");
+    let printed = stderr(&output);
+    let locations = ["many.mlir:2:3: stablehlo.frobnicate", "many.mlir:3:3:", "many.mlir:4:3:"];
+    let found: Vec<Option<usize>> =
+        locations.iter().map(|location| printed.find(location)).collect();
+    assert!(found.iter().all(Option::is_some) && found.is_sorted(), "{printed}");
+    assert!(printed.contains("no function is registered as \"nobody\""), "{printed}");
 }
 
 #[test]
@@ -335,9 +336,9 @@ fn dynamic_extents_are_explained_for_given_shapes() {
     assert!(stderr(&explain(&[])).contains("give the shapes of all arguments, with one --shape"));
     let explained = stdout(&explain(&["--shape", "5x4"]));
     assert!(explained.contains("80 B read, 80 B written"), "{explained}");
-    for (shape, said) in [("5x3", "found f32[5, 3]"), ("5*4", "such as 32x64")] {
+    for (shape, expected) in [("5x3", "found f32[5, 3]"), ("5*4", "such as 32x64")] {
         let output = explain(&["--shape", shape]);
-        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     }
 }
 
@@ -358,20 +359,23 @@ fn check_counts_and_names_the_first_difference() {
 }",
     );
     let mixed = inflight(&["check", text(&folder.0), "-j", "2"]);
-    let said = stdout(&mixed);
+    let printed = stdout(&mixed);
     assert_eq!(mixed.status.code(), Some(1));
-    assert!(said.contains("wrong.mlir: element [1] of f32[2] is 4.0, expected 5.0"), "{said}");
+    assert!(
+        printed.contains("wrong.mlir: element [1] of f32[2] is 4.0, expected 5.0"),
+        "{printed}"
+    );
     let broken = folder.0.join("broken.mlir");
-    assert!(said.contains(&format!("FAILED  {}: line 1,", broken.display())), "{said}");
+    assert!(printed.contains(&format!("FAILED  {}: line 1,", broken.display())), "{printed}");
     for name in ["broken.mlir", "wrong.mlir"] {
-        assert_eq!(said.matches(name).count(), 1, "{said}");
+        assert_eq!(printed.matches(name).count(), 1, "{printed}");
     }
-    assert!(said.contains("across.mlir: communication between devices"), "{said}");
-    assert_eq!(said.lines().last(), Some("1 passed, 2 failed, 1 skipped"));
+    assert!(printed.contains("across.mlir: communication between devices"), "{printed}");
+    assert_eq!(printed.lines().last(), Some("1 passed, 2 failed, 1 skipped"));
     let given = folder.file("given.mlir", SCALED);
     let output = inflight(&["check", text(&given)]);
-    let said = "given.mlir: takes 1 argument; use `inflight run` to pass them\n";
-    assert!(stdout(&output).contains(said), "{}", stdout(&output));
+    let expected = "given.mlir: takes 1 argument; use `inflight run` to pass them\n";
+    assert!(stdout(&output).contains(expected), "{}", stdout(&output));
 }
 
 #[test]
@@ -389,7 +393,7 @@ fn programs_are_formatted_and_explained() {
     let run = ["run", text(&program), "--random", "1", "--repeat", "5", "--profile"];
     let profiled = stdout(&inflight(&run));
     assert!(profiled.contains("in 5 launches of 1 kernel"), "{profiled}");
-    assert!(profiled.contains("stablehlo.add at scaled.mlir:"), "{profiled}");
+    assert!(profiled.contains("scaled.mlir:2:3"), "{profiled}");
     let json = stdout(&inflight(&[&run[..], &["--json"]].concat()));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["profile"]["kernels"][0]["launches"], 5);
@@ -423,13 +427,13 @@ fn training_learns_the_digits() {
     let more = ["--epochs", "12", "--output", text(&learned)];
     let trained = train("digits_step.mlir", &digits, &more);
     assert!(trained.status.success(), "{}", stderr(&trained));
-    let said = stdout(&trained);
-    assert!(said.starts_with("1438 rows learned in 264 steps of 64:"), "{said}");
-    let accuracy = said.lines().last().and_then(|line| line.split(' ').rev().nth(1));
+    let printed = stdout(&trained);
+    assert!(printed.starts_with("1438 rows learned in 264 steps of 64:"), "{printed}");
+    let accuracy = printed.lines().last().and_then(|line| line.split(' ').rev().nth(1));
     let accuracy: f32 = accuracy.unwrap().parse().unwrap();
-    assert!(accuracy > 93.0, "{said}");
+    assert!(accuracy > 93.0, "{printed}");
     assert!(learned.join("out_12.npy").exists() && !learned.join("out_13.npy").exists());
-    // The same seed learns the same.
+    // Training is reproducible for a seed.
     let json = |seed: &str| -> serde_json::Value {
         let more = ["--epochs", "2", "--json", "--random", seed];
         serde_json::from_str(&stdout(&train("digits_step.mlir", &digits, &more))).unwrap()
@@ -466,9 +470,9 @@ fn untrainable_programs_and_data_are_named() {
         ),
         (inflight(&["run", &program("digits_step.mlir"), "--train", &digits]), "--predict"),
     ];
-    for (output, said) in cases {
-        assert_eq!(output.status.code(), Some(2), "{said}: {}", stderr(&output));
-        assert!(stderr(&output).contains(said), "{said}: {}", stderr(&output));
+    for (output, expected) in cases {
+        assert_eq!(output.status.code(), Some(2), "{expected}: {}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{expected}: {}", stderr(&output));
     }
 }
 
@@ -484,7 +488,7 @@ const PREDICT: &str = "func.func @main(%w: tensor<2xf32>, %x: tensor<2x2xf32>) -
 }
 ";
 
-/// Predicts two numbers for each row, which its types do not say.
+/// Predicts two values for each row, which its dynamic result type does not state.
 const TWICE: &str = "func.func @main(%w: tensor<2xf32>, %x: tensor<?x2xf32>) -> tensor<?xf32> {
   %0 = stablehlo.constant dense<0.0> : tensor<f32>
   %1 = stablehlo.reduce(%x init: %0) applies stablehlo.add across dimensions = [1] : (tensor<?x2xf32>, tensor<f32>) -> tensor<?xf32>
@@ -493,7 +497,7 @@ const TWICE: &str = "func.func @main(%w: tensor<2xf32>, %x: tensor<?x2xf32>) -> 
 }
 ";
 
-/// Trains on ten rows of two numbers, labelled by these.
+/// Trains on ten rows of two values with these labels.
 fn train_small(folder: &Folder, step: &str, predict: &str, labels: [&str; 2]) -> Output {
     let data: String = (0..10).map(|row| format!("{row},1,{}\n", labels[row % 2])).collect();
     let files = [("step.mlir", step), ("predict.mlir", predict), ("data.csv", &data)];
@@ -538,15 +542,16 @@ fn mismatched_step_and_prediction_are_rejected() {
             "its result is i32[1], and one number for each of 2 rows is expected",
         ),
     ];
-    let steps = steps.map(|(step, said)| (step, PREDICT.to_owned(), ["0", "1"], said));
-    let predicts = predicts.map(|(predict, said)| (STEP.to_owned(), predict, ["0", "1"], said));
+    let steps = steps.map(|(step, expected)| (step, PREDICT.to_owned(), ["0", "1"], expected));
+    let predicts =
+        predicts.map(|(predict, expected)| (STEP.to_owned(), predict, ["0", "1"], expected));
     let label = (STEP.replace("i32", "i8"), PREDICT.to_owned(), ["0", "128"], "no i8 is that");
-    for (step, predict, labels, said) in steps.into_iter().chain(predicts).chain([label]) {
+    for (step, predict, labels, expected) in steps.into_iter().chain(predicts).chain([label]) {
         let folder = Folder::new("unfit");
         let output = train_small(&folder, &step, &predict, labels);
-        assert_eq!(output.status.code(), Some(2), "{said}: {}", stderr(&output));
-        assert!(stderr(&output).contains(said), "{said}: {}", stderr(&output));
-        assert!(!folder.0.join("learned").exists(), "{said}");
+        assert_eq!(output.status.code(), Some(2), "{expected}: {}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{expected}: {}", stderr(&output));
+        assert!(!folder.0.join("learned").exists(), "{expected}");
     }
 }
 
@@ -555,8 +560,8 @@ fn trained_state_is_saved_when_testing_fails() {
     let folder = Folder::new("unmeasured");
     let output = train_small(&folder, STEP, TWICE, ["0", "1"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let said = "what was predicted for 2 rows is [4], and one number for each is expected";
-    assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    let expected = "what was predicted for 2 rows is [4], and one number for each is expected";
+    assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     assert!(folder.0.join("learned/out_00.npy").exists());
 }
 
@@ -566,10 +571,10 @@ fn non_finite_loss_is_a_failure() {
     let output = train_small(&folder, &STEP.replace("0.5", "0x7FC00000"), PREDICT, ["0", "1"]);
     assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
     let said = stderr(&output);
-    assert!(said.contains("is not a number in the end; likely there are labels"), "{said}");
+    assert!(said.contains("is not finite at the end; likely there are labels"), "{said}");
     assert!(said.contains("learning rate is too large"), "{said}");
     assert!(!folder.0.join("learned").exists());
-    assert!(stdout(&inflight(&["run", "--help"])).contains("Needs --predict"));
+    assert!(stdout(&inflight(&["run", "--help"])).contains("Requires --predict"));
 }
 
 #[test]
@@ -581,6 +586,6 @@ fn file_of_the_wrong_type_is_named() {
     let other = folder.file("other.mlir", &SCALED.replace("3xf32", "4xf32"));
     let values = folder.0.join("out_00.npy");
     let done = inflight(&["run", text(&other), "--input", text(&values)]);
-    let said = format!("argument 0 (x) is f32[4], {} holds f32[3]", values.display());
-    assert!(stderr(&done).contains(&said), "{}", stderr(&done));
+    let expected = format!("argument 0 (x) is f32[4], {} holds f32[3]", values.display());
+    assert!(stderr(&done).contains(&expected), "{}", stderr(&done));
 }

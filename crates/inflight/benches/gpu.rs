@@ -1,14 +1,16 @@
-//! GPU benchmarks: bandwidth, GEMM, convolutions, routines, programs. `cargo bench -p inflight --bench gpu -- [cuda:0]`, or the binary of
-//! `cargo xtask bundle` on a machine without a toolchain; `bench/peers/gpu.py` has the same rows for other libraries.
+//! GPU benchmarks: bandwidth, GEMM, convolutions, routines, programs. Run `cargo bench -p inflight --bench gpu --
+//! [cuda:0]`, or the binary of `cargo xtask bundle` on a machine without a toolchain. `bench/peers/gpu.py` has the same
+//! rows for other libraries.
 //!
-//! Calls are queued back to back and timed together; throughput counts useful bytes, each input read once and
-//! each output written once, or useful operations, by wall time; beside it is the time that the device had something to
-//! do, by a trace of one more round. What is computed of one matrix is checked against the CPU on a part of it. Every row
-//! ends with two means of its result, of magnitudes and of elements by weights that go round, which
-//! `bench/peers/compare.py` compares with the peers': their inputs are the same bits. Other words on the command line choose
-//! the rows whose names have one of them, and `calls=30` says how many are timed together. With `equal` all numbers of an
-//! input are the same, which takes little power to multiply. `first` measures nothing but how long the process takes to its
-//! first results.
+//! Calls are queued back to back and timed together. Throughput is useful bytes (each input read once, each output
+//! written once) or useful operations, divided by wall time. The device-busy time beside it comes from a trace of one more
+//! round. Unary rows are checked against the CPU on a slice of the input. Every row ends with two digests of its result,
+//! the mean magnitude and a weighted mean, which `bench/peers/compare.py` compares with those of the peers; all inputs are
+//! bit-identical.
+//!
+//! Other words on the command line filter the rows by name. `calls=30` sets the number of calls timed together. `equal`
+//! fills every input with one value, which reduces the power draw of a GEMM. `first` measures only the time from process
+//! start to the first results.
 
 use inflight::{ConvOptions, CudaOptions, DType, Device, Program, Result, Shape, Tensor};
 use std::sync::LazyLock;
@@ -24,8 +26,8 @@ const ROUNDS: usize = 7;
 const ROUND_SECONDS: f64 = 0.1;
 
 /// Alternating rounds of two workloads that are timed, and warm-up rounds.
-const TURNS: usize = 21;
-const WARM_TURNS: usize = 20;
+const ALTERNATING_ROUNDS: usize = 21;
+const WARM_UP_ROUNDS: usize = 20;
 
 /// Executions of a program that are timed together.
 const CALLS: usize = 30;
@@ -47,10 +49,10 @@ pub fn main() -> Result<()> {
         }
     };
     println!("{}, {}", device.info().name, device.info().target);
-    if Asked::new().has("1000 dependent small adds") {
+    if Filter::new().has("1000 dependent small adds") {
         small_calls(&device)?;
     }
-    if Asked::new().has("program of small kernels") {
+    if Filter::new().has("program of small kernels") {
         small_kernels(&device)?;
     }
     for program in arguments.iter().filter(|name| name.ends_with(".mlir")) {
@@ -91,7 +93,7 @@ pub fn main() -> Result<()> {
     let b = (&square * 0.5).cast(DType::BF16);
     a.wait()?;
     b.wait()?;
-    halves([&x, &y].map(|x| x.cast(DType::BF16)), &a)?;
+    sixteen_bit_gemms([&x, &y].map(|x| x.cast(DType::BF16)), &a)?;
     let operations = 2 * 8192usize.pow(3);
     time("bf16 matmul 8192", operations, "GFLOP/s", || a.matmul(&b))?;
     let bias = matrix(1, 8192, 4, &device)?.cast(DType::BF16);
@@ -100,20 +102,20 @@ pub fn main() -> Result<()> {
         (a.matmul(&b) + &bias).gelu_tanh()
     })?;
     layer(&device)?;
-    products("f32", ordinal)?;
-    products("tf32", ordinal)?;
+    f32_gemms("f32", ordinal)?;
+    f32_gemms("tf32", ordinal)?;
     convolutions(&device)?;
     routines(&device)
 }
 
 /// GEMMs of `f32`, in full precision or with TF32.
-fn products(numbers: &str, ordinal: usize) -> Result<()> {
+fn f32_gemms(precision: &str, ordinal: usize) -> Result<()> {
     let works = ["matmul 4096", "matmul 8192", "matmul + bias + relu"];
-    let names = works.map(|work| format!("{numbers} {work}"));
-    if !names.iter().any(|name| Asked::new().has(name)) {
+    let names = works.map(|work| format!("{precision} {work}"));
+    if !names.iter().any(|name| Filter::new().has(name)) {
         return Ok(());
     }
-    let options = CudaOptions { tf32: numbers == "tf32", ..CudaOptions::default() };
+    let options = CudaOptions { tf32: precision == "tf32", ..CudaOptions::default() };
     let device = Device::open_cuda_with(ordinal, options)?;
     for (side, name) in [4096, 8192].into_iter().zip(&names) {
         let a = matrix(side, side, 2, &device)?;
@@ -131,7 +133,7 @@ fn products(numbers: &str, ordinal: usize) -> Result<()> {
 }
 
 /// GEMMs of 16-bit floats.
-fn halves([x, y]: [Tensor; 2], square: &Tensor) -> Result<()> {
+fn sixteen_bit_gemms([x, y]: [Tensor; 2], square: &Tensor) -> Result<()> {
     x.wait()?;
     y.wait()?;
     let bytes = ROWS * COLUMNS * 2;
@@ -154,31 +156,30 @@ fn first_results() -> Result<()> {
     let sum = (&x + 1.0).to_vec::<f32>()?;
     let first = since();
     assert_eq!(sum[4095], 4096.0);
-    let product = (x.matmul(&x) * 0.5).to_vec::<f32>()?;
-    let (first_product, expected) = (since(), (0..64).map(|k| k * 64 * k).sum::<i32>());
-    assert_eq!(product[0], expected as f32 * 0.5);
-    println!(
-        "device {opened:.0} ms, first result {first:.0} ms, first product {first_product:.0} ms"
-    );
+    let gemm = (x.matmul(&x) * 0.5).to_vec::<f32>()?;
+    let (first_gemm, expected) = (since(), (0..64).map(|k| k * 64 * k).sum::<i32>());
+    assert_eq!(gemm[0], expected as f32 * 0.5);
+    println!("device {opened:.0} ms, first result {first:.0} ms, first GEMM {first_gemm:.0} ms");
     Ok(())
 }
 
 /// A dense layer, and its GEMM alone: the fused epilogue should cost nothing.
 fn layer(device: &Device) -> Result<()> {
     let [rows, inner, columns] = [8192, 4096, 16384];
-    let of = |rows: usize, columns: usize, which: u32| -> Result<Tensor> {
+    let operand = |rows: usize, columns: usize, which: u32| -> Result<Tensor> {
         let tensor = matrix(rows, columns, which, device)?.cast(DType::BF16);
         tensor.wait()?;
         Ok(tensor)
     };
-    let (x, w, bias) = (of(rows, inner, 0)?, of(inner, columns, 1)?, of(1, columns, 2)?);
+    let (x, w, bias) =
+        (operand(rows, inner, 0)?, operand(inner, columns, 1)?, operand(1, columns, 2)?);
     let operations = 2 * rows * inner * columns;
     let product = || x.matmul(&w);
     let whole = || (x.matmul(&w) + &bias).gelu_tanh();
     time("bf16 layer, product alone", operations, "GFLOP/s", product)?;
     time("bf16 layer + bias + gelu", operations, "GFLOP/s", whole)?;
     let works: [(&str, &dyn Fn() -> Tensor); 2] = [("product", &product), ("layer", &whole)];
-    in_turns("bf16 layer in turns", operations, "GFLOP/s", works)
+    alternating("bf16 layer, alternating", operations, "GFLOP/s", works)
 }
 
 /// 3 × 3 convolutions of a residual network, in NCHW layout.
@@ -203,14 +204,14 @@ fn convolutions(device: &Device) -> Result<()> {
 /// Sorts, Cholesky and triangular solves, in elements per second.
 fn routines(device: &Device) -> Result<()> {
     let count = 1 << 20;
-    let scrambled =
+    let pseudo_random =
         |count: usize| -> Result<Tensor> { Ok(matrix(1, count, 0, device)?.reshape([count])) };
-    let x = scrambled(count)?;
+    let x = pseudo_random(count)?;
     let sorted = x.sort(0, false).to_vec::<f32>()?;
-    assert!(sorted.is_sorted(), "sorted numbers are not");
+    assert!(sorted.is_sorted(), "the result of a sort is not sorted");
     time("sort 1 Mi floats", count, "G/s", || x.sort(0, false))?;
     time("argsort 1 Mi floats", count, "G/s", || x.argsort(0, false))?;
-    let large = scrambled(64 * count)?;
+    let large = pseudo_random(64 * count)?;
     time("sort 64 Mi floats", 64 * count, "G/s", || large.sort(0, false))?;
     let rows = large.reshape([16384, 4096]);
     time("sort rows of 4096", 64 * count, "G/s", || rows.sort(1, false))?;
@@ -264,7 +265,7 @@ fn row(
     bytes: usize,
     f: impl Fn(&Tensor) -> Tensor,
 ) -> Result<()> {
-    if !Asked::new().has(name) {
+    if !Filter::new().has(name) {
         return Ok(());
     }
     let part = x.slice(0..64).to_device(cpu);
@@ -282,13 +283,13 @@ fn row(
 }
 
 /// Command-line arguments: row name filters, and the number of calls timed together.
-struct Asked {
+struct Filter {
     words: Vec<String>,
     calls: Option<usize>,
 }
 
-impl Asked {
-    fn new() -> Asked {
+impl Filter {
+    fn new() -> Filter {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
         let calls = arguments.iter().find_map(|argument| argument.strip_prefix("calls="));
         let is_other = |argument: &String| {
@@ -300,7 +301,7 @@ impl Asked {
         };
         let calls = calls.and_then(|calls| calls.parse().ok());
         let words = arguments.into_iter().filter(|argument| !is_other(argument)).collect();
-        Asked { words, calls }
+        Filter { words, calls }
     }
 
     /// Whether a row matches the filters.
@@ -310,11 +311,11 @@ impl Asked {
 }
 
 fn time(name: &str, units: usize, unit: &str, f: impl Fn() -> Tensor) -> Result<()> {
-    let asked = Asked::new();
-    if !asked.has(name) {
+    let filter = Filter::new();
+    if !filter.has(name) {
         return Ok(());
     }
-    let calls = calls_of_round(&asked, &f)?;
+    let calls = calls_of_round(&filter, &f)?;
     let median = median(|| round(&f, calls))?;
     let busy = busy(|| round(&f, calls))? / calls as f64;
     let [magnitude, weighed] = digest(&f())?;
@@ -328,9 +329,9 @@ fn time(name: &str, units: usize, unit: &str, f: impl Fn() -> Tensor) -> Result<
 }
 
 /// Warms up, and returns the number of calls of a round.
-fn calls_of_round(asked: &Asked, f: &dyn Fn() -> Tensor) -> Result<usize> {
+fn calls_of_round(filter: &Filter, f: &dyn Fn() -> Tensor) -> Result<usize> {
     (0..3).try_for_each(|_| round(f, 1).map(drop))?;
-    Ok(match asked.calls {
+    Ok(match filter.calls {
         Some(calls) => calls.max(1),
         None => ((ROUND_SECONDS / round(f, 10)?) as usize).clamp(10, 3000),
     })
@@ -342,7 +343,7 @@ fn round(f: &dyn Fn() -> Tensor, calls: usize) -> Result<f64> {
     let mut last = None;
     for _ in 0..calls {
         let result = f();
-        // Submits it.
+        // Submits the call.
         result.is_ready();
         last = Some(result);
     }
@@ -352,28 +353,28 @@ fn round(f: &dyn Fn() -> Tensor, calls: usize) -> Result<f64> {
 
 /// Alternating rounds of two workloads, until the device has reached its steady temperature, so that both run at the same
 /// clock.
-fn in_turns(
+fn alternating(
     name: &str,
     units: usize,
     unit: &str,
     works: [(&str, &dyn Fn() -> Tensor); 2],
 ) -> Result<()> {
-    let asked = Asked::new();
-    if !asked.has(name) {
+    let filter = Filter::new();
+    if !filter.has(name) {
         return Ok(());
     }
-    let calls = calls_of_round(&asked, works[0].1)?;
-    let turn = || -> Result<[f64; 2]> {
+    let calls = calls_of_round(&filter, works[0].1)?;
+    let time_both = || -> Result<[f64; 2]> {
         let [first, second] = works;
         Ok([round(first.1, calls)?, round(second.1, calls)?])
     };
-    (0..WARM_TURNS).try_for_each(|_| turn().map(drop))?;
-    let turns = (0..TURNS).map(|_| turn()).collect::<Result<Vec<[f64; 2]>>>()?;
+    (0..WARM_UP_ROUNDS).try_for_each(|_| time_both().map(drop))?;
+    let rounds = (0..ALTERNATING_ROUNDS).map(|_| time_both()).collect::<Result<Vec<[f64; 2]>>>()?;
     let rates = [0, 1].map(|at| {
-        let seconds = middle(turns.iter().map(|turn| turn[at]).collect());
+        let seconds = median_of(rounds.iter().map(|round| round[at]).collect());
         format!("{} {:.0} {unit}", works[at].0, units as f64 / seconds / 1e9)
     });
-    let ratio = middle(turns.iter().map(|[first, second]| first / second).collect());
+    let ratio = median_of(rounds.iter().map(|[first, second]| first / second).collect());
     println!("{name}: {}, {ratio:.3} of the first's", rates.join(", "));
     Ok(())
 }
@@ -394,7 +395,7 @@ fn busy(work: impl FnOnce() -> Result<f64>) -> Result<f64> {
         .filter_map(|line| Some((number(line, "\"ts\":")?, number(line, "\"dur\":")?)))
         .collect();
     spans.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // Commands of one batch begin together: count the longest.
+    // Commands of one batch start together: count the longest.
     spans.dedup_by(|later, earlier| {
         let is_same = later.0 - earlier.0 < 0.5;
         earlier.1 = if is_same { earlier.1.max(later.1) } else { earlier.1 };
@@ -406,10 +407,10 @@ fn busy(work: impl FnOnce() -> Result<f64>) -> Result<f64> {
 
 /// Median of a few rounds, in seconds.
 fn median(mut round: impl FnMut() -> Result<f64>) -> Result<f64> {
-    Ok(middle((0..ROUNDS).map(|_| round()).collect::<Result<Vec<f64>>>()?))
+    Ok(median_of((0..ROUNDS).map(|_| round()).collect::<Result<Vec<f64>>>()?))
 }
 
-fn middle(mut values: Vec<f64>) -> f64 {
+fn median_of(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
@@ -475,12 +476,12 @@ fn small_kernels(device: &Device) -> Result<()> {
         for _ in 0..CALLS {
             last = executable.execute(&[&x])?.pop();
         }
-        last.expect("there were calls").wait()?;
+        last.expect("CALLS is positive").wait()?;
         rounds.push(start.elapsed().as_secs_f64() / CALLS as f64 / launches * 1e6);
     }
     let after = inflight_cuda::replay_counts();
     rounds.sort_by(f64::total_cmp);
-    let alone = median(|| {
+    let single = median(|| {
         let start = Instant::now();
         executable.execute(&[&x])?[0].wait()?;
         Ok(start.elapsed().as_secs_f64())
@@ -490,10 +491,10 @@ fn small_kernels(device: &Device) -> Result<()> {
         rounds[rounds.len() / 2],
         rounds[0],
         rounds[rounds.len() - 1],
-        alone / launches * 1e6
+        single / launches * 1e6
     );
     println!(
-        "    queued: {} graphs as they were, {} changed in {} places, {} made; {} single launches",
+        "    queued: {} graphs replayed unchanged, {} updated ({} arguments), {} captured; {} single launches",
         after.unchanged_graphs - before.unchanged_graphs,
         after.updated_graphs - before.updated_graphs,
         after.updated_arguments - before.updated_arguments,
@@ -508,7 +509,7 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
     let program = Program::load(path)?;
     let executable = device.compile(&program)?;
     let count = executable.arguments().len();
-    let fed: usize = (0..count)
+    let state_count: usize = (0..count)
         .zip(executable.results())
         .take_while(|&(position, result)| {
             let argument = &executable.arguments()[position];
@@ -516,9 +517,10 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
         })
         .count();
     // Optimizer moments have the shapes of the weights and start at zero.
-    let weights = fed / 3;
-    let of = |position: usize| &executable.arguments()[position].extents;
-    let has_moments = (0..2 * weights).all(|position| of(position) == of(position + weights));
+    let weights = state_count / 3;
+    let extents = |position: usize| &executable.arguments()[position].extents;
+    let has_moments =
+        (0..2 * weights).all(|position| extents(position) == extents(position + weights));
     let start = |position: usize| {
         let argument = &executable.arguments()[position];
         let shape: Vec<usize> = argument.extents.iter().map(|extent| extent.unwrap_or(1)).collect();
@@ -545,7 +547,11 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
         let references: Vec<&Tensor> = values.iter().collect();
         let results = executable.execute(&references)?;
         let loss = results.last().cloned();
-        results.into_iter().take(fed).enumerate().for_each(|(at, result)| values[at] = result);
+        results
+            .into_iter()
+            .take(state_count)
+            .enumerate()
+            .for_each(|(at, result)| values[at] = result);
         Ok(loss)
     };
     // Only the losses of the first steps are compared: rounding differences grow with the steps.
@@ -563,11 +569,11 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
         Ok(start.elapsed().as_secs_f64() / CALLS as f64)
     })?;
     let launches = (device.stats().launches - before) as usize / (CALLS * ROUNDS);
-    let is_number =
+    let is_finite =
         |value: &Tensor| Ok::<bool, inflight::Error>(value.sum_all().item::<f32>()?.is_finite());
     let trained = values.iter().filter(|value| value.dtype() == DType::F32);
     for value in trained {
-        assert!(is_number(value)?, "{path} has learned a number that is none");
+        assert!(is_finite(value)?, "{path} has learned a non-finite value");
     }
     let name = path.rsplit('/').next().unwrap_or(path);
     println!(

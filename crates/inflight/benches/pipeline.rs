@@ -34,13 +34,13 @@ impl Pipeline {
     /// Keeps a core busy with preparing a batch, in the memory of an earlier batch if that is free.
     fn prepare(&self, step: usize) -> Arc<Vec<f32>> {
         let begun = Instant::now();
-        let mut batches = self.batches.lock().expect("nobody panicked");
+        let mut batches = self.batches.lock().expect("no thread panicked while it held the lock");
         let unused = batches.iter().position(|batch| Arc::strong_count(batch) == 1);
         let mut batch = match unused {
             Some(position) => batches.swap_remove(position),
             None => Arc::new(vec![0.01; self.extent * self.extent]),
         };
-        let elements = Arc::get_mut(&mut batch).expect("nobody else has it");
+        let elements = Arc::get_mut(&mut batch).expect("the batch has no other owner");
         for (i, x) in elements.iter_mut().take(self.varying).enumerate() {
             *x = ((i + step) % 7) as f32 * 0.01;
         }

@@ -2,8 +2,7 @@
 //! Run it with `cargo run -p inflight --example generic_code`.
 
 use inflight::{
-    Axes, Axis, DType, Device, Element, Extents, Operand, Result, Shape, Tensor, assert_close,
-    bf16, f16,
+    Axes, Axis, DType, Device, Element, Extents, Operand, Result, Tensor, assert_close, bf16, f16,
 };
 
 /// Numbers from 0 to 1 of any element type.
@@ -67,7 +66,7 @@ fn main() -> Result<()> {
     assert_close!(centered(&x, 1), [[-2.0, -1.0, 3.0], [2.0, 1.0, -3.0]]);
     assert_close!(centered(&x, ..), [[-2.0, -1.0, 3.0], [2.0, 1.0, -3.0]]);
     assert_eq!(largest(&x, -1).to_vec::<i32>()?, [2, 0]);
-    assert_eq!(reshaped_to_floats(&x.gt(2), (3, -1)).shape(), &Shape::from([3, 2]));
+    assert_eq!(reshaped_to_floats(&x.gt(2), (3, -1)).shape(), [3, 2]);
 
     assert_eq!(dot(&[1, 2, 3], &[4, 5, 6], &device)?, 32);
     assert_close!(shifted(&x, -1), &x - 1);

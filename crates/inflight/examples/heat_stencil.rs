@@ -20,7 +20,7 @@ fn step(u: &Tensor) -> Tensor {
         + u.slice((INSIDE, ..-2))
         + u.slice((INSIDE, 2..));
     let next = &inside + RATE * (neighbors - 4 * &inside);
-    u.slice_assign((INSIDE, INSIDE), &next)
+    u.slice_assign((INSIDE, INSIDE), next)
 }
 
 fn main() -> Result<()> {
@@ -38,7 +38,7 @@ fn main() -> Result<()> {
 
     // A plate with one hot side.
     let cold = Tensor::zeros::<f64>((SIDE, SIDE), &device);
-    let mut u = cold.slice_assign(0, &Tensor::scalar(100.0, &device));
+    let mut u = cold.slice_assign(0, 100);
     for _ in 0..STEPS {
         u = step(&u);
     }

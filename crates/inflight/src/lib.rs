@@ -101,6 +101,9 @@ struct GettingStartedPage;
 #[cfg(all(doctest, feature = "hlo"))]
 #[doc = include_str!("../../../docs/which-front-door.md")]
 struct WhichFrontDoorPage;
+#[cfg(all(doctest, feature = "hlo"))]
+#[doc = include_str!("../../../docs/programs.md")]
+struct ProgramsPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/tensors.md")]
 struct TensorsPage;

@@ -124,6 +124,13 @@ impl Deref for Shape {
     }
 }
 
+// For references only: a second implementation for `Shape` itself would leave the type of `shape == extents.into()` open.
+impl<const N: usize> PartialEq<[usize; N]> for &Shape {
+    fn eq(&self, extents: &[usize; N]) -> bool {
+        ***self == *extents
+    }
+}
+
 impl fmt::Debug for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.iter()).finish()

@@ -49,6 +49,9 @@ fn draw_trace(trace: &Path, picture: &Path, width: u32) -> Result<String> {
     Ok(format!("{}: {spans} on {rows}", picture.display()))
 }
 
+/// The largest time of an event, in microseconds: 317 years. Differences of such times are exact to 2 µs.
+const MAX_TIME: f64 = 1e16;
+
 /// A row of the timeline.
 #[derive(Debug, Default)]
 struct Track {
@@ -116,9 +119,19 @@ fn parse(text: &str) -> std::result::Result<Value, String> {
 
 fn span(event: &Value) -> std::result::Result<Span, String> {
     let time = |key: &str| {
-        event[key].as_f64().ok_or_else(|| format!("an event without a numeric \"{key}\": {event}"))
+        let time = event[key]
+            .as_f64()
+            .ok_or_else(|| format!("an event without a numeric \"{key}\": {event}"))?;
+        // Also false for NaN.
+        if time.abs() <= MAX_TIME {
+            return Ok(time);
+        }
+        Err(format!("an event whose \"{key}\" is beyond ±{MAX_TIME:e} microseconds: {event}"))
     };
-    let begin = time("ts")?;
+    let (begin, duration) = (time("ts")?, time("dur")?);
+    if duration < 0.0 {
+        return Err(format!("an event whose \"dur\" is negative: {event}"));
+    }
     let details =
         event["args"].as_object().into_iter().flatten().flat_map(|(key, value)| match value {
             Value::Array(items) => items.iter().map(shown).collect(),
@@ -128,7 +141,7 @@ fn span(event: &Value) -> std::result::Result<Span, String> {
         name: event["name"].as_str().unwrap_or("?").to_owned(),
         category: event["cat"].as_str().unwrap_or("").to_owned(),
         begin,
-        end: begin + time("dur")?,
+        end: begin + duration,
         depth: 0,
         details: details.collect(),
     })
@@ -185,6 +198,99 @@ mod tests {
         assert!(tracks("{}").is_err() && tracks("7").is_err() && tracks("no").is_err());
         let error = tracks(r#"[{"ph":"X","name":"a","ts":"x"}]"#).unwrap_err();
         assert!(error.contains("\"ts\""), "{error}");
+    }
+
+    /// The picture of one span with these times, as they are written in the trace.
+    fn picture_of(begin: &str, duration: &str) -> std::result::Result<String, String> {
+        let trace = format!(
+            r#"[{{"name":"a","ph":"X","ts":0,"dur":1}},{{"name":"b","ph":"X","ts":{begin},"dur":{duration}}}]"#
+        );
+        tracks(&trace).map(|tracks| draw::svg(&tracks, 1000))
+    }
+
+    /// A picture whose coordinates are all finite.
+    fn assert_drawn(picture: &str) {
+        assert!(picture.trim_end().ends_with("</svg>") && picture.len() < 200_000);
+        for wrong in ["NaN", "inf"] {
+            assert!(!picture.contains(wrong), "{wrong} in {picture}");
+        }
+    }
+
+    #[test]
+    fn a_trace_with_impossible_times_is_an_error() {
+        for (begin, duration) in [
+            ("0", "-1"),
+            ("0", "-1e-300"),
+            ("1e300", "1"),
+            ("-1e300", "1"),
+            ("0", "1e300"),
+            ("1e308", "1e308"),
+            ("1e400", "1"),
+            ("18446744073709551615", "1"),
+            ("null", "1"),
+            ("\"NaN\"", "1"),
+            ("0", "\"Infinity\""),
+        ] {
+            let error = picture_of(begin, duration).expect_err(begin);
+            assert!(!error.is_empty(), "{begin} {duration}");
+        }
+        let error = picture_of("1e300", "1").unwrap_err();
+        assert!(error.contains("\"ts\"") && error.contains("1e+300"), "{error}");
+        let error = picture_of("3", "-1").unwrap_err();
+        assert!(error.contains("\"dur\"") && error.contains("-1"), "{error}");
+    }
+
+    #[test]
+    fn a_trace_with_extreme_times_is_drawn() {
+        for (begin, duration) in [
+            ("0", "0"),
+            ("5", "0"),
+            ("-20", "10"),
+            ("1e-320", "5e-324"),
+            ("1e-9", "1e-300"),
+            ("1763496000000000", "0.001"),
+            ("1e15", "1e15"),
+            ("-1e15", "1e15"),
+        ] {
+            assert_drawn(&picture_of(begin, duration).unwrap());
+        }
+        // All spans at one moment, far from zero: they are inside the picture.
+        let trace =
+            r#"[{"name":"a","ph":"X","ts":1e15,"dur":0},{"name":"b","ph":"X","ts":1e15,"dur":0}]"#;
+        let picture = draw::svg(&tracks(trace).unwrap(), 1000);
+        assert_drawn(&picture);
+        assert!(picture.contains("class=\"span\" x=\"190.00\""), "{picture}");
+    }
+
+    #[test]
+    fn random_times_are_drawn_or_refused() {
+        let mut state = 7u64;
+        let mut random = move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        let mut drawn = 0;
+        for _ in 0..20_000 {
+            let mut number = || {
+                let bits = random();
+                let sign = if bits & 4 == 0 { "" } else { "-" };
+                let (digits, exponent) = ((bits >> 8) % 1_000_000_007, (bits >> 40) as i64);
+                match bits % 4 {
+                    0 => format!("{sign}{}", digits % 100_000),
+                    1 => format!("{sign}{}.{digits}", digits % 1000),
+                    2 => format!("{sign}{digits}e{}", exponent % 40 - 20),
+                    _ => format!("{sign}{digits}e{}", exponent % 700 - 350),
+                }
+            };
+            let (begin, duration) = (number(), number());
+            if let Ok(picture) = picture_of(&begin, &duration) {
+                assert_drawn(&picture);
+                drawn += 1;
+            }
+        }
+        assert!(drawn > 1000, "{drawn}");
     }
 
     #[test]

@@ -23,6 +23,7 @@ use std::fmt;
 /// `{}` prints it as text for a terminal, `{:#}` with each kernel's tile IR. [`to_html`](Explanation::to_html) is a page
 /// for a browser, [`to_json`](Explanation::to_json) is for tools.
 #[derive(Clone, Debug)]
+#[must_use = "an explanation runs nothing: print it or look at its kernels"]
 pub struct Explanation {
     /// In launch order.
     pub kernels: Vec<ExplainedKernel>,

@@ -186,8 +186,8 @@ ops! {
     fn squeeze_all(x: tensor) -> Tensor = x.squeeze_all();
     fn expand(x: tensor, shape: extents) -> Tensor = x.expand(shape.as_slice());
     fn slice(x: tensor, slices: slices) -> Tensor = x.slice(slices.as_slice());
-    fn slice_assign(x: tensor, slices: slices, update: tensor) -> Tensor =
-        x.slice_assign(slices.as_slice(), &update);
+    fn slice_assign(x: tensor, slices: slices, update: operand) -> Tensor =
+        x.slice_assign(slices.as_slice(), update);
     fn flip(x: tensor, axes: axes) -> Tensor = x.flip(axes);
     fn get(x: tensor, index: index) -> Tensor = x.get(index);
     fn index_axis(x: tensor, axis: axis, index: index) -> Tensor = x.index_axis(axis, index);

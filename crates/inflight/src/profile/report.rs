@@ -127,6 +127,10 @@ fn advice(kernel: &ProfiledKernel) -> Option<String> {
             duration(kernel.mean().as_secs_f64()),
         ));
     }
+    if kernel.mean().as_secs_f64() < SHORT_LAUNCH {
+        let mean = duration(kernel.mean().as_secs_f64());
+        return Some(format!("launches of {mean} are too short to come near a limit"));
+    }
     let percent = |part: f64| format!("{:.0} %", 100.0 * part);
     match kernel.limit? {
         Bound::Memory(part) if part > 1.05 => Some(format!(

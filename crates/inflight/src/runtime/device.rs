@@ -244,7 +244,8 @@ impl Device {
     /// The folder's contents are executed as machine code: only trusted users may have write access.
     ///
     /// # Errors
-    /// [`Error::File`] if the folder does not exist and cannot be created.
+    /// [`Error::File`] if the folder does not exist and cannot be created, belongs to another user, can be written to by others
+    /// (`chmod go-w` mends that), or is a symbolic link.
     pub fn set_kernel_cache_dir(&self, folder: impl AsRef<Path>) -> Result<bool> {
         let folder = folder.as_ref();
         match DiskCache::open(folder) {

@@ -10,8 +10,8 @@ use super::device::DeviceStream;
 use super::stats::Counters;
 use super::trace::{self, Span};
 use super::value::{CompletionPoint, Value};
-#[cfg(feature = "hlo")]
 use crate::profile;
+#[cfg(feature = "hlo")]
 use crate::program::ProgramRun;
 use inflight_backend::{
     Backend, Buffer, Command, Event, Fault, FaultKind, Label, LabelOp, Stream, Timeline, WorkQueue,

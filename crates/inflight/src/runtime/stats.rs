@@ -69,7 +69,7 @@ pub struct Stats {
     pub reuses: u64,
     /// Bytes of copies that were elided because the result reused its source's memory in place. `bytes_read`,
     /// `bytes_written` and `launches` count such copies too.
-    pub bytes_taken_over: u64,
+    pub bytes_reused_in_place: u64,
     /// Peak memory in use, in bytes.
     pub peak_memory: u64,
     /// Host waits, indexed by [`WaitReason`].
@@ -106,7 +106,7 @@ impl Stats {
             skipped: self.skipped + other.skipped,
             allocations: self.allocations + other.allocations,
             reuses: self.reuses + other.reuses,
-            bytes_taken_over: self.bytes_taken_over + other.bytes_taken_over,
+            bytes_reused_in_place: self.bytes_reused_in_place + other.bytes_reused_in_place,
             peak_memory: self.peak_memory + other.peak_memory,
             waits,
         }
@@ -131,7 +131,9 @@ impl Stats {
             skipped: self.skipped.saturating_sub(earlier.skipped),
             allocations: self.allocations.saturating_sub(earlier.allocations),
             reuses: self.reuses.saturating_sub(earlier.reuses),
-            bytes_taken_over: self.bytes_taken_over.saturating_sub(earlier.bytes_taken_over),
+            bytes_reused_in_place: self
+                .bytes_reused_in_place
+                .saturating_sub(earlier.bytes_reused_in_place),
             peak_memory: self.peak_memory,
             waits,
         }
@@ -185,7 +187,7 @@ impl Counters {
             skipped: read(&self.skipped),
             allocations: memory.allocations,
             reuses: memory.reuses,
-            bytes_taken_over: memory.reused_in_place,
+            bytes_reused_in_place: memory.reused_in_place,
             peak_memory: memory.peak as u64,
             waits: std::array::from_fn(|reason| read(&self.waits[reason])),
         }

@@ -7,6 +7,7 @@ use super::operand::{Operand, operand_ref, operand_tensor};
 use super::record::mistake;
 use crate::lists::for_elements;
 use crate::{DType, Result};
+use inflight_ir::DTypeClass;
 use std::panic::Location;
 
 impl Tensor {
@@ -28,8 +29,13 @@ impl Tensor {
         };
         let equal = self.eq(&other);
         if !self.dtype().is_float() && !self.dtype().is_complex() {
-            let (a, b) = (self.cast(DType::F64), other.cast(DType::F64));
-            return (&a - &b).abs().le(b.abs() * relative + absolute) | equal;
+            // The difference is exact in 64 bits: wrapping subtraction of the smaller, read as unsigned.
+            let wide =
+                if self.dtype().class() == DTypeClass::Signed { DType::I64 } else { DType::U64 };
+            let (a, b) = (self.cast(wide), other.cast(wide));
+            let difference = a.maximum(&b).sub(a.minimum(&b)).bitcast(DType::U64);
+            let tolerance = b.cast(DType::F64).abs() * relative + absolute;
+            return difference.cast(DType::F64).le(tolerance) | equal;
         }
         let (a, b) = (self.widen_half(), other.widen_half());
         let difference = (&a - &b).abs();
@@ -70,7 +76,7 @@ pub trait Expected {
 
 impl Expected for Tensor {
     fn expected_for(&self, found: &Tensor) -> Tensor {
-        self.to_device(found.device()).cast(found.dtype())
+        self.to_device(found.device())
     }
 }
 
@@ -82,7 +88,7 @@ impl<E: Expected + ?Sized> Expected for &E {
 
 impl<A: NestedArray + Clone, const N: usize> Expected for [A; N] {
     fn expected_for(&self, found: &Tensor) -> Tensor {
-        Tensor::from_array(self.clone(), found.device()).cast(found.dtype())
+        Tensor::from_array(self.clone(), found.device())
     }
 }
 
@@ -90,7 +96,7 @@ macro_rules! scalars {
     ($($type:ty),*) => {$(
         impl Expected for $type {
             fn expected_for(&self, found: &Tensor) -> Tensor {
-                Tensor::scalar(*self, found.device()).cast(found.dtype())
+                Tensor::scalar(*self, found.device())
             }
         }
     )*};
@@ -104,8 +110,20 @@ impl<A: NestedArray + Clone> Expected for Vec<A> {
         let rows: Vec<Tensor> = rows.collect();
         match rows.is_empty() {
             true => found.reshape([0]),
-            false => Tensor::stack(&rows, 0).cast(found.dtype()),
+            false => Tensor::stack(&rows, 0),
         }
+    }
+}
+
+/// The dtype in which values are compared. Expected values are rounded to the float dtype that was found; an integer that was
+/// found is not rounded, so that it differs from a fraction and from a value that its dtype does not have.
+fn comparison_dtype(found: DType, expected: DType) -> DType {
+    match (found, expected) {
+        _ if found == expected || found.is_complex() => found,
+        _ if expected.is_complex() => DType::C128,
+        _ if found.is_float() => found,
+        _ if expected.is_float() || [found, expected].contains(&DType::U64) => DType::F64,
+        _ => DType::I64,
     }
 }
 
@@ -126,11 +144,11 @@ pub fn difference(
         let (found, expected) = (found.shape(), expected.shape());
         return Some(format!("expected shape {expected}, found {found}"));
     }
-    let both_nan = |x: &Tensor, y: &Tensor| match x.dtype().is_float() {
-        true => x.is_nan() & y.is_nan(),
-        false => x.ne(x),
-    };
-    let close = found.is_close(&expected, relative, absolute) | both_nan(found, &expected);
+    let dtype = comparison_dtype(found.dtype(), expected.dtype());
+    let (found, expected) = (&found.cast(dtype), expected.cast(dtype));
+    // Only a NaN differs from itself.
+    let both_nan = found.ne(found) & expected.ne(&expected);
+    let close = found.is_close(&expected, relative, absolute) | both_nan;
     let read = || -> Result<Option<String>> {
         let close = close.flatten().to_vec::<bool>()?;
         let count = close.iter().filter(|close| !**close).count();

@@ -52,26 +52,31 @@ impl<const N: usize> ConvOptions<N> {
     }
 
     /// With this stride: one for every axis (`2`), or one per axis (`[1, 2]`).
+    #[must_use]
     pub fn stride(self, stride: impl PerAxis<N>) -> ConvOptions<N> {
         ConvOptions { stride: stride.per_axis(), ..self }
     }
 
     /// With this padding on both sides: one for every axis, or one per axis.
+    #[must_use]
     pub fn padding(self, padding: impl PerAxis<N>) -> ConvOptions<N> {
         ConvOptions { padding: padding.per_axis(), ..self }
     }
 
     /// With this dilation: one for every axis, or one per axis.
+    #[must_use]
     pub fn dilation(self, dilation: impl PerAxis<N>) -> ConvOptions<N> {
         ConvOptions { dilation: dilation.per_axis(), ..self }
     }
 
     /// With this many groups.
+    #[must_use]
     pub fn groups(self, groups: usize) -> ConvOptions<N> {
         ConvOptions { groups, ..self }
     }
 
     /// With this many more elements at the end of the result: one for every axis, or one per axis.
+    #[must_use]
     pub fn output_padding(self, output_padding: impl PerAxis<N>) -> ConvOptions<N> {
         ConvOptions { output_padding: output_padding.per_axis(), ..self }
     }

@@ -76,6 +76,7 @@ impl Tensor {
     /// assert_eq!((head.shape()[0], tail.shape()[0]), (2, 3));
     /// ```
     #[doc(alias("split_with_sizes", "array_split", "tensor_split", "hsplit", "vsplit"))]
+    #[must_use]
     #[track_caller]
     pub fn split(&self, axis: impl Axis, extents: impl AsRef<[usize]>) -> Vec<Tensor> {
         self.parted("split", axis.number(), extents.as_ref(), Location::caller())
@@ -84,6 +85,7 @@ impl Tensor {
     /// Splits the tensor along an axis into `parts` parts. Their extents differ by at most one, and the larger ones
     /// come first.
     #[doc(alias("array_split", "tensor_split"))]
+    #[must_use]
     #[track_caller]
     pub fn chunk(&self, axis: impl Axis, parts: usize) -> Vec<Tensor> {
         let location = Location::caller();

@@ -34,6 +34,24 @@ impl TriangularOptions {
     pub fn upper() -> TriangularOptions {
         TriangularOptions { lower: false, ..TriangularOptions::lower() }
     }
+
+    /// Solves `x·a = b` if this is false.
+    #[must_use]
+    pub fn left_side(self, left_side: bool) -> TriangularOptions {
+        TriangularOptions { left_side, ..self }
+    }
+
+    /// With a diagonal of ones if this is true.
+    #[must_use]
+    pub fn unit_diagonal(self, unit_diagonal: bool) -> TriangularOptions {
+        TriangularOptions { unit_diagonal, ..self }
+    }
+
+    /// With the matrix transposed first.
+    #[must_use]
+    pub fn transpose(self, transpose: Transpose) -> TriangularOptions {
+        TriangularOptions { transpose, ..self }
+    }
 }
 
 impl Tensor {

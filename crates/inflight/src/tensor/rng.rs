@@ -60,6 +60,7 @@ impl Rng {
     /// The result does not depend on the draw count: adding a draw in one part of a program does not change the values
     /// of another part that has its own split.
     #[doc(alias("fold_in", "spawn", "fork"))]
+    #[must_use]
     pub fn split(&self, name: &str) -> Rng {
         let bytes = name.as_bytes();
         let key =

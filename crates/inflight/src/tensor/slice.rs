@@ -410,14 +410,14 @@ mod tests {
     #[test]
     fn errors_name_the_slice() {
         for (slice, cause) in [
-            (Slice::from(0..7), "0..7"),
+            (Slice::from(0..7), "..7"),
             (Slice::from(-6..), "-6.."),
             (Slice::from(..usize::MAX), "out of range"),
             (Slice::from(std::ops::Range { start: 3, end: 2 }), "ends before"),
             (Slice::all().step(0), "step of 0"),
         ] {
             let message = slice.resolve(5).unwrap_err();
-            assert!(message.contains(cause.trim_start_matches("0..7")), "{message}");
+            assert!(message.contains(cause), "{message}");
         }
     }
 

@@ -6,6 +6,7 @@ use super::Tensor;
 use super::axis::{Axes, Axis, Integer, axis as axis_of};
 use super::extents::{self, Extents};
 use super::method::method;
+use super::operand::{Operand, operand_ref, operand_tensor};
 use super::record::{mistake, record_at};
 use super::slice::{self, Slices, position};
 use crate::Shape;
@@ -220,8 +221,8 @@ impl Tensor {
         }
     }
 
-    /// This tensor with the elements that [`slice`](Tensor::slice) takes replaced by those of `update`, which
-    /// broadcasts to the shape of that slice.
+    /// This tensor with the elements that [`slice`](Tensor::slice) takes replaced by those of `update`: a
+    /// tensor that broadcasts to the shape of that slice, or a number.
     ///
     /// ```
     /// # use inflight::{Device, Tensor};
@@ -230,14 +231,19 @@ impl Tensor {
     /// let x = Tensor::zeros::<i32>((2, 3), &device);
     /// let row = Tensor::from_vec(vec![1, 2, 3], 3, &device)?;
     /// assert_eq!(x.slice_assign(1, &row).to_vec::<i32>()?, [0, 0, 0, 1, 2, 3]);
-    /// assert_eq!(x.slice_assign((.., 0), &Tensor::scalar(7, &device)).to_vec::<i32>()?, [7, 0, 0, 7, 0, 0]);
+    /// assert_eq!(x.slice_assign((.., 0), 7).to_vec::<i32>()?, [7, 0, 0, 7, 0, 0]);
     /// # Ok(())
     /// # }
     /// ```
     #[doc(alias("setitem", "__setitem__", "dynamic_update_slice", "slice_scatter", "at", "set"))]
     #[track_caller]
-    pub fn slice_assign(&self, slices: impl Slices, update: &Tensor) -> Tensor {
+    pub fn slice_assign(&self, slices: impl Slices, update: impl Operand) -> Tensor {
         let location = Location::caller();
+        let update =
+            &match operand_tensor(operand_ref(&update), self.dtype(), self.device(), location) {
+                Ok(update) => update,
+                Err(message) => return self.mistake_like("slice_assign", message, location),
+            };
         let failed = |message: String| {
             let (shape, dtype) = (self.shape().clone(), self.dtype());
             mistake("slice_assign", message, &[self, update], shape, dtype, location)

@@ -41,16 +41,19 @@ impl<const N: usize> PoolOptions<N> {
     }
 
     /// With this stride: one for every axis, or one per axis.
+    #[must_use]
     pub fn stride(self, stride: impl PerAxis<N>) -> PoolOptions<N> {
         PoolOptions { stride: stride.per_axis(), ..self }
     }
 
     /// With this padding on both sides: one for every axis, or one per axis.
+    #[must_use]
     pub fn padding(self, padding: impl PerAxis<N>) -> PoolOptions<N> {
         PoolOptions { padding: padding.per_axis(), ..self }
     }
 
     /// With this dilation: one for every axis, or one per axis.
+    #[must_use]
     pub fn dilation(self, dilation: impl PerAxis<N>) -> PoolOptions<N> {
         PoolOptions { dilation: dilation.per_axis(), ..self }
     }

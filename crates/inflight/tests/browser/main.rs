@@ -1,4 +1,4 @@
-//! The page of an explanation as a browser draws it.
+//! The HTML page of an explanation, rendered by a browser.
 //!
 //! Needs Chromium: the one that `INFLIGHT_BROWSER` names, or `chromium`. Without one the test is reported as ignored; it
 //! fails if the named one does not start.
@@ -13,19 +13,19 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use support::folder::Folder;
 
-/// Put at the end of a page, it writes down what was drawn.
+/// A script appended to the page that measures the rendered elements and stores the result in the DOM.
 const MEASURE: &str = r#"<script>
-const place = (shape) => {
+const bounds = (shape) => {
   const { left, top, right, bottom } = shape.getBoundingClientRect();
   return { left, top, right, bottom, text: shape.textContent };
 };
 const all = (selector) => [...document.querySelectorAll(selector)];
 const found = {
-  boxes: all('svg .kernel').map(place),
-  lines: all('svg text:not(.bytes)').map(place),
-  labels: all('svg .bytes').map(place),
+  boxes: all('svg .kernel').map(bounds),
+  lines: all('svg text:not(.bytes)').map(bounds),
+  labels: all('svg .bytes').map(bounds),
   edges: all('svg .edge').map((edge) => edge.getTotalLength()),
-  picture: place(document.querySelector('svg')),
+  picture: bounds(document.querySelector('svg')),
   targets: all('svg a').map((link) => document.querySelector(link.getAttribute('href')) !== null),
 };
 const measured = document.createElement('pre');
@@ -35,18 +35,18 @@ document.body.append(measured);
 </script></body>"#;
 
 struct Found {
-    boxes: Vec<Place>,
-    lines: Vec<Place>,
-    labels: Vec<Place>,
+    boxes: Vec<Bounds>,
+    lines: Vec<Bounds>,
+    labels: Vec<Bounds>,
     edges: Vec<f64>,
-    picture: Place,
+    picture: Bounds,
     targets: Vec<bool>,
 }
 
-/// Where something was drawn. What it says is for messages.
+/// The bounding box of a rendered element, with its text for messages.
 #[derive(Debug)]
 #[expect(dead_code, reason = "the text is only printed")]
-struct Place {
+struct Bounds {
     left: f64,
     top: f64,
     right: f64,
@@ -56,37 +56,37 @@ struct Place {
 
 impl Found {
     fn of(found: &Value) -> Found {
-        let places = |name: &str| -> Vec<Place> {
-            found[name].as_array().unwrap().iter().map(Place::of).collect()
+        let list = |name: &str| -> Vec<Bounds> {
+            found[name].as_array().unwrap().iter().map(Bounds::of).collect()
         };
         let edges = found["edges"].as_array().unwrap().iter();
         let targets = found["targets"].as_array().unwrap().iter();
         Found {
-            boxes: places("boxes"),
-            lines: places("lines"),
-            labels: places("labels"),
+            boxes: list("boxes"),
+            lines: list("lines"),
+            labels: list("labels"),
             edges: edges.map(|length| length.as_f64().unwrap()).collect(),
-            picture: Place::of(&found["picture"]),
+            picture: Bounds::of(&found["picture"]),
             targets: targets.map(|found| found.as_bool().unwrap()).collect(),
         }
     }
 }
 
-impl Place {
-    fn of(place: &Value) -> Place {
+impl Bounds {
+    fn of(bounds: &Value) -> Bounds {
         let [left, top, right, bottom] =
-            ["left", "top", "right", "bottom"].map(|side| place[side].as_f64().unwrap());
-        Place { left, top, right, bottom, text: place["text"].as_str().unwrap().to_owned() }
+            ["left", "top", "right", "bottom"].map(|side| bounds[side].as_f64().unwrap());
+        Bounds { left, top, right, bottom, text: bounds["text"].as_str().unwrap().to_owned() }
     }
 
-    fn holds(&self, other: &Place) -> bool {
+    fn contains(&self, other: &Bounds) -> bool {
         self.left <= other.left
             && other.right <= self.right
             && self.top <= other.top
             && other.bottom <= self.bottom
     }
 
-    fn touches(&self, other: &Place) -> bool {
+    fn overlaps(&self, other: &Bounds) -> bool {
         self.left < other.right
             && other.left < self.right
             && self.top < other.bottom
@@ -94,13 +94,13 @@ impl Place {
     }
 }
 
-tests![a_browser_draws_the_kernels];
+tests![explanation_page_renders_in_a_browser];
 
 fn main() -> ExitCode {
     harness::run([(browser().map(drop), TESTS)])
 }
 
-fn a_browser_draws_the_kernels() {
+fn explanation_page_renders_in_a_browser() {
     let browser = browser().unwrap();
     let device = support::cpu_device();
     let x = Tensor::ones::<f32>([512, 512], &device);
@@ -108,7 +108,7 @@ fn a_browser_draws_the_kernels() {
     for tensor in [&x, &a, &b, &c] {
         tensor.wait().unwrap();
     }
-    // Kernels one after the other, one whose result is read further down, and one with many inputs.
+    // A chain of kernels, a result with a distant reader, and a kernel with many inputs.
     let explanation = explain(|| {
         let hidden = x.matmul(&x).layer_norm([1], Some(&a), Some(&b), 1e-5).gelu();
         let sums = hidden.sum([0]);
@@ -116,33 +116,39 @@ fn a_browser_draws_the_kernels() {
         [mixed.sum([0]) + sums]
     });
     assert!(explanation.kernels.len() > 2, "{explanation}");
-    let found = draw(&browser, &explanation);
+    let found = render(&browser, &explanation);
 
     assert_eq!(found.boxes.len(), explanation.kernels.len());
-    assert!(found.targets.iter().all(|found| *found), "a box leads to its kernel's text");
-    for (position, drawn) in found.boxes.iter().enumerate() {
-        assert!(drawn.right - drawn.left > 100.0 && drawn.bottom - drawn.top > 30.0, "{drawn:?}");
-        assert!(found.picture.holds(drawn), "{drawn:?} is outside of the picture");
+    assert!(found.targets.iter().all(|found| *found), "a box links to its kernel's text");
+    for (position, rendered) in found.boxes.iter().enumerate() {
+        assert!(
+            rendered.right - rendered.left > 100.0 && rendered.bottom - rendered.top > 30.0,
+            "{rendered:?}"
+        );
+        assert!(found.picture.contains(rendered), "{rendered:?} is outside of the picture");
         for other in &found.boxes[position + 1..] {
-            assert!(!drawn.touches(other), "{drawn:?} covers {other:?}");
+            assert!(!rendered.overlaps(other), "{rendered:?} overlaps {other:?}");
         }
     }
     for line in &found.lines {
-        assert!(found.boxes.iter().any(|drawn| drawn.holds(line)), "{line:?} is in no box");
+        assert!(
+            found.boxes.iter().any(|rendered| rendered.contains(line)),
+            "{line:?} is in no box"
+        );
     }
     let reads: usize = explanation.kernels.iter().map(|kernel| kernel.reads.len()).sum();
     assert_eq!((found.edges.len(), found.labels.len()), (reads, reads));
     assert!(found.edges.iter().all(|length| *length > 10.0), "{:?}", found.edges);
     for (position, label) in found.labels.iter().enumerate() {
-        assert!(found.picture.holds(label), "{label:?} is outside of the picture");
+        assert!(found.picture.contains(label), "{label:?} is outside of the picture");
         for other in found.labels[position + 1..].iter().chain(&found.boxes) {
-            assert!(!label.touches(other), "{label:?} covers {other:?}");
+            assert!(!label.overlaps(other), "{label:?} overlaps {other:?}");
         }
     }
 }
 
-/// Has a browser draw the page, which must have nothing to complain of.
-fn draw(browser: &str, explanation: &Explanation) -> Found {
+/// Renders the page in a browser and asserts that the console is empty.
+fn render(browser: &str, explanation: &Explanation) -> Found {
     let folder = Folder::new("page");
     let page = explanation.to_html();
     let path: PathBuf = folder.file("page.html");
@@ -154,19 +160,19 @@ fn draw(browser: &str, explanation: &Explanation) -> Found {
         .arg(format!("--user-data-dir={}", folder.file("profile").display()))
         .arg(format!("file://{}", path.display()))
         .output()
-        .expect("the browser starts");
-    let (shown, log) =
+        .expect("the browser failed to start");
+    let (dom, log) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{log}");
-    let complaints: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
-    assert!(complaints.is_empty(), "{complaints:?}");
-    let measured = shown.split("<pre id=\"measured\">").nth(1).expect("the page was measured");
+    let messages: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+    assert!(messages.is_empty(), "{messages:?}");
+    let measured = dom.split("<pre id=\"measured\">").nth(1).expect("the page was measured");
     let measured = measured.split("</pre>").next().unwrap();
     let measured = measured.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&");
     Found::of(&serde_json::from_str(&measured).unwrap())
 }
 
-/// The browser to use. The error says what is missing.
+/// The browser to use. The error names the missing program.
 fn browser() -> Result<String, String> {
     if let Ok(named) = std::env::var("INFLIGHT_BROWSER") {
         return Ok(named);

@@ -1,5 +1,5 @@
-//! A device with memory of its own, which the host cannot access: data is uploaded and downloaded. It runs on the CPU,
-//! so that machines without a GPU test it, too.
+//! Uploads and downloads of a device whose memory the host cannot access. The device runs on the CPU, so that machines
+//! without a GPU test these paths, too.
 
 use inflight::{CpuOptions, Device, Program, SyncGuard, Tensor, Transaction};
 use inflight_backend::{
@@ -10,22 +10,22 @@ use inflight_ir::kernel::Kernel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The CPU with its memory hidden.
+/// The CPU backend without host-visible memory.
 struct Hidden {
     inner: Arc<CpuBackend>,
     capabilities: Capabilities,
     gate: Option<Arc<Gate>>,
 }
 
-/// Keeps copies to the device, and what comes after them on their streams, until it is opened.
+/// Holds back uploads, and later commands of the same stream, until it is opened.
 #[derive(Default)]
 struct Gate(Mutex<Vec<Arc<Gated>>>);
 
 impl Gate {
     fn open(&self) {
         for stream in self.0.lock().unwrap().iter() {
-            for command in std::mem::take(&mut *stream.kept.lock().unwrap()) {
-                // SAFETY: in the order in which they came, which was right.
+            for command in std::mem::take(&mut *stream.held.lock().unwrap()) {
+                // SAFETY: the order of `enqueue` is preserved; the caller guaranteed it for each command.
                 unsafe { stream.inner.enqueue(command) };
             }
             stream.inner.flush();
@@ -35,17 +35,17 @@ impl Gate {
 
 struct Gated {
     inner: Arc<dyn Stream>,
-    kept: Mutex<Vec<Command>>,
+    held: Mutex<Vec<Command>>,
 }
 
-// SAFETY: commands go to a stream that is right, in order.
+// SAFETY: commands reach the inner stream in the order of `enqueue`.
 unsafe impl Stream for Gated {
     unsafe fn enqueue(&self, command: Command) {
-        let mut kept = self.kept.lock().unwrap();
-        if !kept.is_empty() || matches!(command, Command::Upload { .. }) {
-            return kept.push(command);
+        let mut held = self.held.lock().unwrap();
+        if !held.is_empty() || matches!(command, Command::Upload { .. }) {
+            return held.push(command);
         }
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.inner.enqueue(command) };
     }
     fn flush(&self) {
@@ -66,7 +66,7 @@ impl Backend for Hidden {
     fn stream(&self, priority: Priority) -> Arc<dyn Stream> {
         let inner = self.inner.stream(priority);
         let Some(gate) = &self.gate else { return inner };
-        let stream = Arc::new(Gated { inner, kept: Mutex::default() });
+        let stream = Arc::new(Gated { inner, held: Mutex::default() });
         gate.0.lock().unwrap().push(stream.clone());
         stream
     }
@@ -86,10 +86,10 @@ fn gated(gate: Option<Arc<Gate>>) -> Device {
 }
 
 #[test]
-fn data_is_copied_in_and_out() {
+fn data_is_uploaded_and_downloaded() {
     let device = hidden();
     let x = Tensor::from_vec((0..1000i32).collect(), [1000], &device).unwrap();
-    assert_eq!(device.memory().adopted, 0, "the host's vector is not the device's memory");
+    assert_eq!(device.memory().adopted, 0, "the device does not adopt the host's vector");
     let y = &x + 1;
     assert_eq!(y.to_vec::<i32>().unwrap(), (1..1001).collect::<Vec<i32>>());
     assert_eq!(x.sum_all().item::<i32>().unwrap(), 499_500);
@@ -120,18 +120,18 @@ fn a_read_is_one_wait() {
 }
 
 #[test]
-fn values_go_from_device_to_device() {
+fn values_are_copied_between_devices() {
     let (device, other, cpu) = (hidden(), hidden(), Device::cpu());
     let x = Tensor::from_vec((0..64i64).collect(), [64], &cpu).unwrap();
-    let there = (&x * 3).to_device(&device) + 1;
-    let further = there.to_device(&other) * 2;
-    let back = further.to_device(&cpu);
-    assert_eq!(back.to_vec::<i64>().unwrap(), (0..64).map(|i| 6 * i + 2).collect::<Vec<i64>>());
+    let on_device = (&x * 3).to_device(&device) + 1;
+    let on_other = on_device.to_device(&other) * 2;
+    let on_cpu = on_other.to_device(&cpu);
+    assert_eq!(on_cpu.to_vec::<i64>().unwrap(), (0..64).map(|i| 6 * i + 2).collect::<Vec<i64>>());
     device.wait().unwrap();
 }
 
 #[test]
-fn faults_come_out_too() {
+fn faults_are_reported_to_the_reader() {
     let (device, cpu) = (hidden(), Device::cpu());
     device.set_memory_limit(Some(1 << 20));
     let large = Tensor::zeros::<f32>([1 << 20], &device).cumsum(0);
@@ -157,7 +157,7 @@ fn a_program_waits_for_its_constants() {
     .unwrap();
     let executable = device.compile(&program).unwrap();
     let results = executable.execute(&[]).unwrap();
-    // Whoever does not wait has computed something by then.
+    // Time for an execution that fails to wait for its constants to finish.
     std::thread::sleep(Duration::from_millis(50));
     assert!(!results[0].is_ready());
     gate.open();

@@ -1,4 +1,4 @@
-//! Explanations: which calls a kernel fuses, and why it ends where it does.
+//! Explanations: the calls that a kernel fuses, and the reason why its fusion stopped.
 
 use crate::device;
 use inflight::{ConvOptions, ExplainedKernel, Tensor, explain};
@@ -14,14 +14,14 @@ fn primitives(kernel: &ExplainedKernel) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_softmax_is_one_kernel_that_was_asked_for() {
+fn softmax_is_one_kernel_with_a_requested_output() {
     let device = device();
     let x = Tensor::ones::<f32>([64, 100], &device);
     x.wait().unwrap();
     let line = line!() + 1;
     let explanation = explain(|| x.softmax(1));
     let [kernel] = &explanation.kernels[..] else { panic!("{explanation}") };
-    // One call, with the primitives that it recorded.
+    // One call, with the primitives it recorded.
     assert_eq!(calls(kernel), ["softmax"]);
     let names = primitives(kernel);
     for name in ["max", "sub", "exp", "sum", "mul"] {
@@ -31,7 +31,7 @@ fn a_softmax_is_one_kernel_that_was_asked_for() {
     assert_eq!(kernel.writes.len(), 1);
     assert_eq!(kernel.writes[0].reason, "requested output");
     assert_eq!((kernel.bytes_read, kernel.bytes_written), (64 * 100 * 4, 64 * 100 * 4));
-    // Nothing ran.
+    // Explaining runs nothing: the one launch computed `x`.
     assert_eq!(device.stats().launches, 1);
     let text = explanation.to_string();
     assert!(text.contains("1 kernel, 25.0 KiB read, 25.0 KiB written"), "{text}");
@@ -43,32 +43,32 @@ fn a_softmax_is_one_kernel_that_was_asked_for() {
 }
 
 #[test]
-fn a_kernel_says_why_it_ends() {
+fn kernels_have_materialization_reasons() {
     let device = device();
     let x = Tensor::ones::<f32>([64, 100], &device);
-    // The columns' sums are needed by rows, and the product of the result by nobody else.
+    // The row sums read the column sums, whose reduction axes differ.
     let explanation = (&x / x.sum_keepdim([0]).sum_keepdim([1])).explain();
     let reasons: Vec<&str> =
         explanation.kernels.iter().map(|kernel| kernel.writes[0].reason.as_str()).collect();
     assert!(reasons.contains(&"reduction axes differ from its consumer's"), "{reasons:?}");
     assert_eq!(reasons.last(), Some(&"requested output"));
 
-    // Two products read what is added up: it is not worth to be added up for each.
+    // Two GEMMs read the value: recomputing it in each costs more than storing it.
     let sum = (&x + 1.0).tanh();
-    let product = x.transpose().matmul(&sum).exp() + sum.transpose().matmul(&x);
+    let result = x.transpose().matmul(&sum).exp() + sum.transpose().matmul(&x);
     drop(sum);
-    let explanation = product.explain();
+    let explanation = result.explain();
     let reasons: Vec<&str> =
         explanation.kernels.iter().map(|kernel| kernel.writes[0].reason.as_str()).collect();
     assert!(reasons.contains(&"GEMM operand"), "{reasons:?}");
 }
 
 #[test]
-fn what_surrounds_a_product_is_in_its_kernel() {
+fn gemm_fuses_prologue_and_epilogue() {
     let device = device();
     let x = Tensor::ones::<f32>([300, 64], &device);
     x.wait().unwrap();
-    // Only the first product reads what is normalized: it is a part of it, as what follows is.
+    // Only the GEMM reads the normalized value: it is the prologue, and the GELU the epilogue.
     let explanation = explain(|| x.layer_norm([1], None, None, 1e-5).matmul(&x.transpose()).gelu());
     let [kernel] = &explanation.kernels[..] else { panic!("{explanation}") };
     for name in ["layer_norm", "matmul", "gelu"] {
@@ -78,7 +78,7 @@ fn what_surrounds_a_product_is_in_its_kernel() {
     for name in ["sum", "rsqrt", "dot", "erf"] {
         assert!(names.contains(&name), "{names:?}");
     }
-    // The operand is nowhere: what is read is what it is computed from.
+    // The operand is never stored: the kernel reads what it is computed from.
     assert_eq!((kernel.reads.len(), kernel.writes.len()), (1, 1));
     assert!(kernel.text.contains("prologue: computes the left operand block by block\n"));
     assert!(kernel.flops > 2 * 300 * 300 * 64);
@@ -98,17 +98,17 @@ fn an_explanation_is_json() {
     let json: serde_json::Value =
         serde_json::from_str(&x.matmul(&x).relu().explain().to_json()).unwrap();
     let kernels = json["kernels"].as_array().unwrap();
-    let product = kernels.last().unwrap();
-    assert_eq!(product["flops"], 2 * 8 * 8 * 8 + 8 * 8);
+    let gemm = kernels.last().unwrap();
+    assert_eq!(gemm["flops"], 2 * 8 * 8 * 8 + 8 * 8);
     // Names of methods and of primitives.
-    assert_eq!(product["ops"][0]["name"], "matmul");
-    assert_eq!(product["ops"][0]["primitives"], serde_json::json!(["dot"]));
-    assert_eq!(product["ops"][1]["name"], "relu");
-    assert!(product["text"].as_str().unwrap().contains("GEMM: 1 × [8, 8] · [8, 8]"));
+    assert_eq!(gemm["ops"][0]["name"], "matmul");
+    assert_eq!(gemm["ops"][0]["primitives"], serde_json::json!(["dot"]));
+    assert_eq!(gemm["ops"][1]["name"], "relu");
+    assert!(gemm["text"].as_str().unwrap().contains("GEMM: 1 × [8, 8] · [8, 8]"));
 }
 
 #[test]
-fn an_explanation_is_a_page() {
+fn an_explanation_is_an_html_page() {
     let device = device();
     let x = Tensor::ones::<f32>([64, 64], &device);
     let hidden = x.matmul(&x).layer_norm([1], None, None, 1e-5).gelu();
@@ -116,7 +116,7 @@ fn an_explanation_is_a_page() {
     let page = explanation.to_html();
     assert_eq!(page.matches("class=\"kernel\"").count(), explanation.kernels.len());
     assert!(page.contains("class=\"edge\"") && page.contains("KiB"));
-    assert!(!page.contains("http"), "nothing from outside");
+    assert!(!page.contains("http"), "the page loads no external resources");
     if let Some(path) = std::env::var_os("INFLIGHT_EXPLAIN_PAGE") {
         std::fs::write(path, page).unwrap();
     }
@@ -144,7 +144,7 @@ fn a_closure_returns_one_tensor_or_several() {
 }
 
 #[test]
-fn methods_of_several_primitives_are_one_call() {
+fn a_composite_method_is_one_call() {
     let device = device();
     let x = Tensor::ones::<f32>([4, 16], &device);
     x.wait().unwrap();
@@ -159,9 +159,9 @@ fn methods_of_several_primitives_are_one_call() {
     assert_eq!(last(&x.cumsum(1)), "cumsum");
     assert_eq!(last(&Tensor::randn::<f32>(0.0, 1.0, [4, 4], 1, &device)), "randn");
     assert_eq!(last(&Tensor::eye::<f32>(4, &device)), "eye");
-    // An op of the caller's own is not a part of the method before it.
+    // A separate op is not a part of the preceding method.
     assert_eq!(last(&(x.softmax(1) + 1.0)), "add");
-    // The outermost method counts: a mean inside of layer_norm is layer_norm.
+    // The outermost method is named: a mean inside layer_norm belongs to layer_norm.
     let norm = x.layer_norm(1, None, None, 1e-5).explain();
     assert_eq!(calls(&norm.kernels[0]), ["layer_norm"]);
 }
@@ -171,10 +171,10 @@ fn elements_under_overlapping_reads_count_once() {
     let device = device();
     let x = Tensor::ones::<f32>([100], &device);
     x.wait().unwrap();
-    // A stencil reads elements 0..98, 1..99 and 2..100: all 100 elements, of four bytes, and no more.
+    // A stencil reads elements 0..98, 1..99 and 2..100: all 100 elements, each counted once.
     let stencil = x.slice(0..98) + x.slice(1..99) + x.slice(2..100);
     assert_eq!(stencil.explain().kernels[0].bytes_read, 400);
-    // The first convolution of a ResNet: 7 × 7 windows, 2 apart, overlap 12 times.
+    // The first convolution of a ResNet: 7 × 7 windows with stride 2 overlap about 12 times.
     let image = Tensor::ones::<f32>([2, 3, 64, 64], &device);
     let weight = Tensor::ones::<f32>([8, 3, 7, 7], &device);
     image.wait().unwrap();

@@ -1,4 +1,4 @@
-//! Host memory that tensors share with the caller.
+//! Host memory shared between tensors and the caller.
 
 use crate::device;
 use inflight::Tensor;

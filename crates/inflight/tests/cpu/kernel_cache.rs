@@ -7,13 +7,14 @@ use inflight::Device;
 use std::path::Path;
 use std::{env, fs, thread};
 
-fn keeping(folder: &Path) -> Device {
+fn caching_device(folder: &Path) -> Device {
     let device = crate::device();
     assert!(device.set_kernel_cache_dir(folder).unwrap());
     device
 }
 
-/// Kernels of every kind: elementwise, row and column reductions, transposes, fused epilogues, interpreted ones.
+/// Runs kernels of every kind: elementwise, row and column reductions, transposes, fused epilogues, and interpreted
+/// kernels.
 fn compute(device: &Device) -> Vec<f64> {
     let x = ramp([60, 70], device);
     let results = [
@@ -29,25 +30,28 @@ fn compute(device: &Device) -> Vec<f64> {
 }
 
 #[test]
-fn what_one_device_compiles_another_loads() {
+fn kernels_compiled_by_one_device_are_loaded_by_another() {
     let folder = Folder::absent("kernels-second");
-    let first = keeping(folder.path());
+    let first = caching_device(folder.path());
     let expected = compute(&first);
     let stats = first.stats();
     assert!(stats.compiles >= 7 && stats.loads == 0, "{stats:?}");
     assert_eq!(folder.files().len() as u64, stats.compiles);
-    let second = keeping(folder.path());
+    let second = caching_device(folder.path());
     assert_eq!(compute(&second), expected);
     let kernels = stats.compiles;
     assert_eq!((second.stats().compiles, second.stats().loads), (0, kernels));
-    assert!(!second.set_kernel_cache_dir(env::temp_dir()).unwrap(), "the first folder stays");
+    assert!(
+        !second.set_kernel_cache_dir(env::temp_dir()).unwrap(),
+        "the first folder remains in use"
+    );
 }
 
 #[test]
 fn a_second_process_compiles_nothing() {
     const FOLDER: &str = "INFLIGHT_TEST_KERNELS";
     if let Some(folder) = env::var_os(FOLDER) {
-        let device = keeping(Path::new(&folder));
+        let device = caching_device(Path::new(&folder));
         compute(&device);
         println!("compiled {}", device.stats().compiles);
         return;
@@ -65,13 +69,13 @@ fn a_second_process_compiles_nothing() {
 }
 
 #[test]
-fn torn_and_foreign_files_are_compiled_anew() {
+fn truncated_and_foreign_files_are_recompiled() {
     let folder = Folder::absent("kernels-torn");
-    let expected = compute(&keeping(folder.path()));
+    let expected = compute(&caching_device(folder.path()));
     let files = folder.files();
-    for (number, file) in files.iter().enumerate() {
+    for (index, file) in files.iter().enumerate() {
         let mut bytes = fs::read(file).unwrap();
-        match number % 4 {
+        match index % 4 {
             0 => bytes.truncate(bytes.len() / 2),
             1 => bytes.clear(),
             2 => bytes = b"something else altogether".to_vec(),
@@ -82,32 +86,35 @@ fn torn_and_foreign_files_are_compiled_anew() {
         }
         fs::write(file, bytes).unwrap();
     }
-    let device = keeping(folder.path());
+    let device = caching_device(folder.path());
     assert_eq!(compute(&device), expected);
     assert_eq!(device.stats().compiles, files.len() as u64);
-    // And they are whole again.
-    let device = keeping(folder.path());
+    // The recompiled files are valid.
+    let device = caching_device(folder.path());
     assert_eq!(compute(&device), expected);
     assert_eq!(device.stats().compiles, 0);
 }
 
 #[test]
-fn many_write_at_once() {
+fn concurrent_writers_do_not_corrupt_the_cache() {
     let folder = Folder::absent("kernels-many");
     let expected = compute(&crate::device());
     thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| assert_eq!(compute(&keeping(folder.path())), expected));
+            scope.spawn(|| assert_eq!(compute(&caching_device(folder.path())), expected));
         }
     });
-    let device = keeping(folder.path());
+    let device = caching_device(folder.path());
     assert_eq!(compute(&device), expected);
     assert_eq!(device.stats().compiles, 0);
-    assert!(folder.files().iter().all(|file| file.extension().is_none()), "nothing is left over");
+    assert!(
+        folder.files().iter().all(|file| file.extension().is_none()),
+        "no temporary file remains"
+    );
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_said() {
+fn an_unusable_cache_folder_is_reported() {
     let folder = Folder::absent("kernels-file");
     fs::write(folder.path(), "a file").unwrap();
     let error = crate::device().set_kernel_cache_dir(folder.path()).unwrap_err();

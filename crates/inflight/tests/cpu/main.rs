@@ -1,7 +1,7 @@
 //! Tests on the CPU, and on devices that a test controls. `INFLIGHT_TEST_DEVICE` has no influence on them.
 //!
 //! They share a process: a test that observes the whole process, or needs environment variables, runs itself again
-//! in a process of its own (`support::process`).
+//! in a separate process (`support::process`).
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,4 +1,4 @@
-//! Profiles: rows, counts and waits of what a closure runs. Never times.
+//! Profiles of a closure: rows, counts and waits. Times are never compared.
 
 use crate::device;
 use inflight::{Device, DeviceOp, Profile, ProfiledKernel, ProfiledKind, Tensor, WaitReason, api};
@@ -23,7 +23,7 @@ fn a_profile_counts_launches_bytes_and_operations() {
         let mut last = Vec::new();
         for _ in 0..3 {
             let result = x.matmul(&x).relu();
-            // In one expression, the handle of the product would be alive and its value be stored.
+            // In a single expression, the temporary of the matmul would stay alive and its value would be stored.
             last = result.to_vec::<f32>().unwrap();
         }
         last
@@ -36,13 +36,13 @@ fn a_profile_counts_launches_bytes_and_operations() {
     assert_eq!((kernel.launches, profile.compiles), (stats.launches, stats.compiles));
     assert_eq!(kernel.bytes_read, stats.bytes_read);
     assert_eq!(kernel.bytes_written, stats.bytes_written);
-    // Two for each step of a sum, and a maximum for each element of the result.
+    // Two operations for each step of a dot product, and a maximum for each element of the result.
     assert_eq!(kernel.flops, 3 * (2 * 64 * 64 * 64 + 64 * 64));
     assert_eq!(kernel.share, 1.0);
     let names: Vec<&str> = kernel.ops.iter().map(|op| op.name).collect();
     assert_eq!(names, ["matmul", "relu"]);
-    let here = format!("{}:{line}:", file!());
-    assert!(kernel.ops.iter().all(|op| op.location.starts_with(&here)), "{profile}");
+    let location = format!("{}:{line}:", file!());
+    assert!(kernel.ops.iter().all(|op| op.location.starts_with(&location)), "{profile}");
     assert!(profile.elapsed >= kernel.total && !kernel.total.is_zero());
 }
 
@@ -63,7 +63,7 @@ fn waits_are_counted_by_line() {
 }
 
 #[test]
-fn work_before_and_of_other_threads_is_left_out() {
+fn earlier_work_and_other_threads_are_excluded() {
     let device = device();
     let x = Tensor::from_vec(vec![1.0f32; 64 * 64], [64, 64], &device).unwrap();
     let earlier = x.exp();
@@ -81,7 +81,7 @@ fn work_before_and_of_other_threads_is_left_out() {
 }
 
 #[test]
-fn concurrent_profiles_hold_their_own_thread() {
+fn concurrent_profiles_contain_their_own_thread_only() {
     let device = device();
     let x = Tensor::ones::<f32>([128, 128], &device);
     x.wait().unwrap();
@@ -101,7 +101,7 @@ fn concurrent_profiles_hold_their_own_thread() {
 }
 
 #[test]
-fn an_outer_profile_holds_the_inner_one() {
+fn an_outer_profile_contains_the_inner_one() {
     let device = device();
     let x = Tensor::ones::<f32>([32, 32], &device);
     x.wait().unwrap();
@@ -120,14 +120,14 @@ fn an_outer_profile_holds_the_inner_one() {
 }
 
 #[test]
-fn what_the_closure_submits_is_waited_for() {
+fn a_profile_waits_for_submitted_work() {
     let device = device();
     let x = Tensor::from_vec(vec![1.0f32; 64 * 64], [64, 64], &device).unwrap();
     x.wait().unwrap();
     let (result, profile) = inflight::profile(|| x.matmul(&x).softmax(1)).unwrap();
     assert!(result.is_ready());
     assert!(launches(&profile) > 0);
-    // Limits of the CPU are measured, and every row is held against them.
+    // The CPU's limits are measured, and every row is compared with them.
     let limits = &profile.limits[0];
     assert!(limits.bytes_per_second.unwrap() > 0.0 && limits.flops.unwrap() > 0.0);
     assert!(profile.kernels.iter().all(|kernel| kernel.limit.is_some()), "{profile}");

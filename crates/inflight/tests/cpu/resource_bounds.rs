@@ -1,4 +1,4 @@
-//! Memory use and thread counts stay bounded whatever a program keeps, drops or denies.
+//! Bounds of memory use and thread counts, whatever handles a program keeps, drops or denies waits on.
 
 use crate::device;
 use crate::support::process::ran_alone;
@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::thread;
 
 #[test]
-fn a_denied_read_still_runs_what_it_asked_for() {
+fn a_denied_read_still_submits_its_work() {
     let (first, second) = (device(), device());
     let y = Tensor::ones::<f32>([10], &first).exp();
     {
@@ -20,11 +20,11 @@ fn a_denied_read_still_runs_what_it_asked_for() {
 }
 
 #[test]
-fn large_values_fuse_and_large_views_cost_nothing() {
+fn large_fused_values_and_views_allocate_nothing() {
     let device = device();
     device.set_memory_limit(Some(100 << 20));
     let x = Tensor::ones::<u8>([1], &device);
-    // A gibibyte that is never written.
+    // A gibibyte that is never materialized.
     let sum = ((x.expand([1 << 30]) + 1u8) * 2u8).max_all();
     assert_eq!(sum.item::<u8>().unwrap(), 4);
     let part = x.expand([1 << 29]).slice(0..4);
@@ -32,72 +32,72 @@ fn large_values_fuse_and_large_views_cost_nothing() {
 }
 
 #[test]
-fn small_values_that_are_kept_do_not_keep_large_ones() {
+fn retained_small_values_do_not_retain_large_ones() {
     let device = device();
     let megabytes = 8;
-    let mut kept = Vec::new();
+    let mut retained = Vec::new();
     for round in 0..100 {
         let large = Tensor::full(round as f32, [megabytes << 18], &device) + 1.0;
         large.wait().unwrap();
-        kept.push(large.slice(0..1) * 2.0);
+        retained.push(large.slice(0..1) * 2.0);
     }
-    // A bounded number of them may wait to be read; 800 MiB may not.
+    // A bounded number of large values may be alive, but not all 800 MiB.
     let in_use = device.memory().in_use;
     assert!(in_use < 300 << 20, "{in_use} bytes are in use");
-    for (round, value) in kept.iter().enumerate() {
+    for (round, value) in retained.iter().enumerate() {
         assert_eq!(value.item::<f32>().unwrap(), 2.0 * (round as f32 + 1.0));
     }
 }
 
 #[test]
-fn a_chain_that_goes_from_thread_to_thread_does_not_grow() {
+fn a_chain_passed_between_threads_does_not_grow() {
     let device = device();
     let mut x = Tensor::zeros::<f32>([4], &device);
     for _ in 0..1000 {
         x = thread::spawn(move || x.reshape([2, 2]).reshape([4]) + 1.0).join().unwrap();
     }
-    assert_eq!(device.stats().segments, 1000, "each thread submits what it leaves");
+    assert_eq!(device.stats().segments, 1000, "each thread submits its recording when it exits");
     assert_eq!(x.to_vec::<f32>().unwrap(), [1000.0; 4]);
 }
 
 #[test]
-fn a_device_that_is_gone_leaves_no_threads() {
+fn a_dropped_device_leaves_no_threads() {
     if ran_alone() {
         return;
     }
     let count = || std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
     let options = || CpuOptions { threads: Some(4), ..CpuOptions::from_env().unwrap() };
-    let use_one = || {
+    let open_and_use = || {
         let device = Device::open_cpu(options()).unwrap();
         (Tensor::ones::<f32>([1 << 20], &device) + 1.0).wait().unwrap();
     };
-    use_one();
+    open_and_use();
     for _ in 0..30 {
-        use_one();
+        open_and_use();
     }
-    // The threads of the last few may still be ending, but not 30 times 4.
+    // The threads of the last few devices may still be exiting, but not 30 times 4.
     let threads = count();
     assert!(threads < 100, "{threads} threads");
 }
 
 #[test]
-fn values_are_read_while_a_thread_ends() {
-    struct ReadsAtTheEnd(Tensor);
-    impl Drop for ReadsAtTheEnd {
+fn values_are_readable_during_thread_exit() {
+    struct ReadsOnDrop(Tensor);
+    impl Drop for ReadsOnDrop {
         fn drop(&mut self) {
             assert_eq!((&self.0 + 1.0).to_vec::<f32>().unwrap(), [2.0; 4]);
         }
     }
     thread_local! {
-        static LAST: RefCell<Option<ReadsAtTheEnd>> = const { RefCell::new(None) };
+        static LAST: RefCell<Option<ReadsOnDrop>> = const { RefCell::new(None) };
     }
     let device = device();
     thread::spawn(move || {
-        // Made before anything is recorded here, so it goes after the recorder.
+        // Initialized before the thread's recorder, so it is dropped after it.
         LAST.with_borrow_mut(|last| *last = None);
         let x = Tensor::ones::<f32>([4], &device);
         let _ = (&x + 1.0).to_vec::<f32>();
-        LAST.with_borrow_mut(|last| *last = Some(ReadsAtTheEnd(x)));
+        LAST.with_borrow_mut(|last| *last = Some(ReadsOnDrop(x)));
     })
     .join()
     .unwrap();
@@ -107,14 +107,14 @@ fn values_are_read_while_a_thread_ends() {
 fn one_sync_is_one_wait() {
     let device = device();
     let x = Tensor::ones::<f32>([1 << 16], &device);
-    let kept: Vec<Tensor> = (0..4).map(|_| x.matmul(&x)).collect();
+    let results: Vec<Tensor> = (0..4).map(|_| x.matmul(&x)).collect();
     device.wait().unwrap();
     assert!(device.stats().waits_for(WaitReason::Sync) <= 1);
-    drop(kept);
+    drop(results);
 }
 
 #[test]
-fn nonsense_amounts_are_mistakes() {
+fn absurd_sizes_are_errors() {
     let device = device();
     let x = Tensor::ones::<f32>([4], &device);
     assert!(x.pad([(isize::MIN, isize::MAX)], 0.0).check().is_err());

@@ -1,7 +1,7 @@
-//! Random work of many threads and tasks on one device with little memory: every result is right, nothing leaks, and
-//! nothing deadlocks.
+//! Stress test: random work of many threads and tasks on one device with little memory. Every result is correct, nothing
+//! leaks, and nothing deadlocks.
 //!
-//! Runs for five seconds, or for `INFLIGHT_STRESS_SECONDS`; `INFLIGHT_SEED` changes what is done.
+//! Runs for five seconds, or for `INFLIGHT_STRESS_SECONDS`; `INFLIGHT_SEED` seeds the random choices.
 
 use inflight::{
     CpuOptions, Device, DeviceOp, Error, Pending, Policy, Result, Tensor, Transaction, api,
@@ -20,29 +20,29 @@ const THREADS: usize = 64;
 const TASKS: usize = 1000;
 const MEMORY: usize = 6 << 20;
 
-/// What all threads and tasks share.
-struct Playground {
+/// State shared by all threads and tasks.
+struct Workload {
     device: Device,
     policy: Policy,
     deadline: Instant,
-    /// Values that every thread may use.
-    shared: Mutex<VecDeque<Known>>,
-    right: AtomicUsize,
-    /// Results that did not fit into memory.
-    refused: AtomicUsize,
+    /// Values exchanged between threads.
+    shared: Mutex<VecDeque<Uniform>>,
+    correct: AtomicUsize,
+    /// Results that failed with out of memory.
+    out_of_memory: AtomicUsize,
 }
 
-/// A tensor of which all elements are known to be the same small integer, so that every sum is exact.
+/// A tensor whose elements all equal one small known integer, so that every sum is exact.
 #[derive(Clone)]
-struct Known {
+struct Uniform {
     tensor: Tensor,
     value: f32,
 }
 
-impl Known {
-    /// Keeps values small, whatever is done with them.
-    fn bounded(tensor: Tensor, value: f32) -> Known {
-        Known { tensor: tensor.clamp(-50.0, 50.0), value: value.clamp(-50.0, 50.0) }
+impl Uniform {
+    /// Clamps values, so that they stay small integers.
+    fn bounded(tensor: Tensor, value: f32) -> Uniform {
+        Uniform { tensor: tensor.clamp(-50.0, 50.0), value: value.clamp(-50.0, 50.0) }
     }
 
     fn element_count(&self) -> usize {
@@ -50,12 +50,12 @@ impl Known {
     }
 }
 
-impl Playground {
-    fn goes_on(&self) -> bool {
+impl Workload {
+    fn is_running(&self) -> bool {
         Instant::now() < self.deadline
     }
 
-    fn make(&self, random: &mut Random) -> Known {
+    fn create(&self, random: &mut Random) -> Uniform {
         let extents = [[random.below(3) + 1, 64 << random.below(9)], [17, 33], [1, 1]];
         let extents = extents[random.below(3)];
         let value = random.below(9) as f32 - 4.0;
@@ -67,103 +67,105 @@ impl Playground {
             }
             _ => Tensor::full(value as i32, extents, &self.device).cast(inflight::DType::F32),
         };
-        Known { tensor, value }
+        Uniform { tensor, value }
     }
 
-    fn derive(&self, a: &Known, b: &Known, random: &mut Random) -> Known {
+    fn derive(&self, a: &Uniform, b: &Uniform, random: &mut Random) -> Uniform {
         match random.below(8) {
-            0 => Known::bounded(&a.tensor + 1.0, a.value + 1.0),
-            1 => Known::bounded(&a.tensor * -2.0, a.value * -2.0),
+            0 => Uniform::bounded(&a.tensor + 1.0, a.value + 1.0),
+            1 => Uniform::bounded(&a.tensor * -2.0, a.value * -2.0),
             2 => {
                 let mean = a.tensor.sum_all() / a.element_count() as f32;
-                Known { tensor: mean.round().expand([3, 100]), value: a.value }
+                Uniform { tensor: mean.round().expand([3, 100]), value: a.value }
             }
-            3 => Known { tensor: a.tensor.transpose(), value: a.value },
+            3 => Uniform { tensor: a.tensor.transpose(), value: a.value },
             4 => {
                 let columns = a.tensor.shape().extents()[1];
                 let ones = Tensor::ones::<f32>([columns, 8], &self.device);
-                let product = a.tensor.matmul(&ones) / columns as f32;
-                Known { tensor: product.round(), value: a.value }
+                let sums = a.tensor.matmul(&ones) / columns as f32;
+                Uniform { tensor: sums.round(), value: a.value }
             }
-            5 => Known::bounded(&a.tensor + b.tensor.sum_all() * 0.0 + b.value, a.value + b.value),
-            6 => Known { tensor: Tensor::cat([&a.tensor, &a.tensor], 0), value: a.value },
-            _ => Known { tensor: a.tensor.max_all().expand([64, 64]), value: a.value },
+            5 => {
+                Uniform::bounded(&a.tensor + b.tensor.sum_all() * 0.0 + b.value, a.value + b.value)
+            }
+            6 => Uniform { tensor: Tensor::cat([&a.tensor, &a.tensor], 0), value: a.value },
+            _ => Uniform { tensor: a.tensor.max_all().expand([64, 64]), value: a.value },
         }
     }
 
-    /// Looks at a result: it is right, or there was no memory for it.
+    /// Asserts that a result is correct or failed with out of memory.
     fn check(&self, values: Result<Vec<f32>>, expected: f32) {
         match values {
             Ok(values) => {
                 let wrong = values.iter().find(|&&value| value != expected);
                 assert_eq!(wrong, None, "expected {expected}");
-                self.right.fetch_add(1, Ordering::Relaxed);
+                self.correct.fetch_add(1, Ordering::Relaxed);
             }
             Err(Error::Device(fault)) if matches!(fault.kind, FaultKind::OutOfMemory { .. }) => {
-                self.refused.fetch_add(1, Ordering::Relaxed);
+                self.out_of_memory.fetch_add(1, Ordering::Relaxed);
             }
             Err(other) => panic!("{other}"),
         }
     }
 
-    /// Puts a value where others find it, and takes one of theirs.
-    fn exchange(&self, mine: Known, random: &mut Random) -> Known {
+    /// Publishes a value and returns one of another thread.
+    fn exchange(&self, mine: Uniform, random: &mut Random) -> Uniform {
         let mut shared = self.shared.lock().unwrap();
         shared.push_back(mine);
         if shared.len() > 32 {
-            // It goes when the lock is given up; the rest stays small.
+            // The published value is dropped after the lock is released; the queue stays bounded.
             return shared.pop_front().expect("not empty");
         }
         shared[random.below(shared.len())].clone()
     }
 
-    /// What a thread does.
-    fn play(&self, mut random: Random) {
-        let mut values = [self.make(&mut random), self.make(&mut random)];
+    /// Body of a thread.
+    fn run_thread(&self, mut random: Random) {
+        let mut values = [self.create(&mut random), self.create(&mut random)];
         let mut promises: VecDeque<(Pending<Vec<f32>>, f32)> = VecDeque::new();
-        while self.goes_on() {
-            let place = random.below(2);
-            let derived = self.derive(&values[place], &values[1 - place], &mut random);
-            // Views that grow are cut off.
-            values[place] = match derived.element_count() > 1 << 16 {
-                true => self.make(&mut random),
+        while self.is_running() {
+            let slot = random.below(2);
+            let derived = self.derive(&values[slot], &values[1 - slot], &mut random);
+            // Replace values that have grown too large.
+            values[slot] = match derived.element_count() > 1 << 16 {
+                true => self.create(&mut random),
                 false => derived,
             };
-            let known = values[place].clone();
+            let uniform = values[slot].clone();
             match random.below(12) {
-                0 => self.check(known.tensor.to_vec(), known.value),
-                1 => promises.push_back((known.tensor.to_vec_async(), known.value)),
-                2 => drop(known.tensor.to_vec_async::<f32>()),
-                3 => std::mem::forget(known.tensor.sum_all().item_async::<f32>()),
-                4 => values[place] = self.exchange(known, &mut random),
+                0 => self.check(uniform.tensor.to_vec(), uniform.value),
+                1 => promises.push_back((uniform.tensor.to_vec_async(), uniform.value)),
+                2 => drop(uniform.tensor.to_vec_async::<f32>()),
+                3 => std::mem::forget(uniform.tensor.sum_all().item_async::<f32>()),
+                4 => values[slot] = self.exchange(uniform, &mut random),
                 5 => {
-                    let other = &values[1 - place];
+                    let other = &values[1 - slot];
                     let data = Transaction::default()
-                        .register(&known.tensor)
+                        .register(&uniform.tensor)
                         .register(&other.tensor)
                         .execute();
                     match data {
                         Ok(data) => {
-                            self.check(data[0].to_vec(), known.value);
+                            self.check(data[0].to_vec(), uniform.value);
                             self.check(data[1].to_vec(), other.value);
                         }
                         Err(error) => self.check(Err(error), 0.0),
                     }
                 }
                 6 => {
-                    let pending = pending::add(known.tensor.to_async(), 3.0);
+                    let pending = pending::add(uniform.tensor.to_async(), 3.0);
                     let sum = pending.get().and_then(|sum| sum.to_vec());
-                    self.check(sum, known.value + 3.0);
+                    self.check(sum, uniform.value + 3.0);
                 }
-                7 => drop(pending::matmul(known.tensor.to_async(), known.tensor.transpose())),
+                7 => drop(pending::matmul(uniform.tensor.to_async(), uniform.tensor.transpose())),
                 8 => {
-                    let op = zip!(known.tensor, api::ones::<f32>([1]));
+                    let op = zip!(uniform.tensor, api::ones::<f32>([1]));
                     let op = op.map(|(x, one)| x + one).to_host_vec::<f32>();
                     match random.below(3) {
-                        0 => self.check(op.sync_on(&self.device.stream()), known.value + 1.0),
+                        0 => self.check(op.sync_on(&self.device.stream()), uniform.value + 1.0),
                         1 => {
                             let promise = op.schedule(&self.policy).spawn();
-                            promises.push_back((promise, known.value + 1.0));
+                            promises.push_back((promise, uniform.value + 1.0));
                         }
                         _ => drop(op.schedule(&self.policy).spawn()),
                     }
@@ -183,9 +185,9 @@ impl Playground {
         }
     }
 
-    /// What a task does.
-    async fn work(self: Arc<Self>, mut random: Random) {
-        while self.goes_on() {
+    /// Body of a task.
+    async fn run_task(self: Arc<Self>, mut random: Random) {
+        while self.is_running() {
             let value = random.below(9) as f32;
             let elements = 16 << random.below(8);
             let op = zip!(api::full(value, [elements]), api::full(2.0f32, [1]))
@@ -212,73 +214,79 @@ impl Playground {
     }
 }
 
-fn number(name: &str, otherwise: u64) -> u64 {
-    env::var(name).map_or(otherwise, |text| text.parse().expect(name))
+fn env_or(name: &str, default: u64) -> u64 {
+    env::var(name).map_or(default, |text| text.parse().expect(name))
 }
 
 #[test]
-fn many_threads_and_tasks_do_as_they_please() {
-    let seconds = number("INFLIGHT_STRESS_SECONDS", 5);
-    let seed = number("INFLIGHT_SEED", 1);
+fn random_work_of_many_threads_and_tasks_is_correct() {
+    let seconds = env_or("INFLIGHT_STRESS_SECONDS", 5);
+    let seed = env_or("INFLIGHT_SEED", 1);
     let device = Device::open_cpu(CpuOptions::from_env().unwrap()).unwrap();
     device.set_memory_limit(Some(MEMORY));
     let streams: Vec<_> = (0..4).map(|_| device.stream()).collect();
-    let playground = Arc::new(Playground {
+    let workload = Arc::new(Workload {
         policy: Policy::round_robin(streams),
         device: device.clone(),
         deadline: Instant::now() + Duration::from_secs(seconds),
         shared: Mutex::default(),
-        right: AtomicUsize::new(0),
-        refused: AtomicUsize::new(0),
+        correct: AtomicUsize::new(0),
+        out_of_memory: AtomicUsize::new(0),
     });
-    let (ended, ends) = mpsc::channel();
+    let (finished, receiver) = mpsc::channel();
     for number in 0..THREADS as u64 {
-        let (playground, ended) = (playground.clone(), ended.clone());
+        let (workload, finished) = (workload.clone(), finished.clone());
         thread::spawn(move || {
-            playground.play(Random::new(seed * 10_000 + number));
-            drop(playground);
-            ended.send(()).unwrap();
+            workload.run_thread(Random::new(seed * 10_000 + number));
+            drop(workload);
+            finished.send(()).unwrap();
         });
     }
     {
-        let playground = playground.clone();
+        let workload = workload.clone();
         thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().build().unwrap();
             let tasks: Vec<_> = (0..TASKS as u64)
                 .map(|number| {
                     let random = Random::new(seed * 10_000 + 1000 + number);
-                    runtime.spawn(playground.clone().work(random))
+                    runtime.spawn(workload.clone().run_task(random))
                 })
                 .collect();
-            drop(playground);
+            drop(workload);
             runtime.block_on(async {
                 for task in tasks {
                     task.await.unwrap();
                 }
             });
-            ended.send(()).unwrap();
+            finished.send(()).unwrap();
         });
     }
-    // Long enough for what is in flight at the deadline, on a machine that does other things too.
-    let stuck = playground.deadline + Duration::from_secs(120);
-    for left in (0..=THREADS).rev() {
-        let patience = stuck.saturating_duration_since(Instant::now());
-        let end = ends.recv_timeout(patience);
-        assert!(end.is_ok(), "{left} threads failed or are stuck");
+    // Long enough to complete the work in flight at the deadline on a loaded machine.
+    let limit = workload.deadline + Duration::from_secs(120);
+    for remaining in (0..=THREADS).rev() {
+        let timeout = limit.saturating_duration_since(Instant::now());
+        let message = receiver.recv_timeout(timeout);
+        assert!(message.is_ok(), "{remaining} threads failed or are stuck");
     }
-    let right = playground.right.load(Ordering::Relaxed);
-    let refused = playground.refused.load(Ordering::Relaxed);
-    println!("{right} results were right, {refused} did not fit, {:?}", device.stats());
-    assert!(right > 1000 && refused < right, "{right} right, {refused} refused");
-    playground.shared.lock().unwrap().clear();
-    drop(playground);
+    let correct = workload.correct.load(Ordering::Relaxed);
+    let out_of_memory = workload.out_of_memory.load(Ordering::Relaxed);
+    println!(
+        "{correct} results were correct, {out_of_memory} ran out of memory, {:?}",
+        device.stats()
+    );
+    assert!(
+        correct > 1000 && out_of_memory < correct,
+        "{correct} correct, {out_of_memory} out of memory"
+    );
+    workload.shared.lock().unwrap().clear();
+    drop(workload);
     device.wait().unwrap();
-    // Whoever signals the end of work lets go of it right after; what comes after it finds that done.
+    // A worker drops a command's buffers just after it signals completion. A later command sees them freed.
     Tensor::ones::<f32>([1], &device).to_vec::<f32>().unwrap();
-    let patience = Instant::now() + Duration::from_secs(60);
-    while device.memory().in_use > 0 && Instant::now() < patience {
+    let limit = Instant::now() + Duration::from_secs(60);
+    while device.memory().in_use > 0 && Instant::now() < limit {
         thread::yield_now();
     }
-    assert_eq!(device.memory().in_use, 0, "nothing is left behind: {:?}", device.memory());
-    assert_eq!(device.memory().adopted, 0, "nothing is left behind: {:?}", device.memory());
+    assert_eq!(device.memory().in_use, 0, "memory is leaked: {:?}", device.memory());
+    assert_eq!(device.memory().adopted, 0, "memory is leaked: {:?}", device.memory());
 }

@@ -1,6 +1,6 @@
 //! Trace files: every kernel, wait, submission and dispatch of the process is a span.
 //!
-//! A trace records the whole process, other tests included: a test that traces runs in a process of its own.
+//! A trace records the whole process, other tests included: a test that traces runs in a separate process.
 
 use crate::device;
 use crate::support::process::{ran_alone, rerun};
@@ -23,7 +23,7 @@ fn of_category<'a>(events: &'a [Value], category: &str) -> Vec<&'a Value> {
 }
 
 #[test]
-fn a_trace_holds_kernels_waits_and_dispatches() {
+fn a_trace_contains_kernels_waits_and_dispatches() {
     if ran_alone() {
         return;
     }
@@ -46,8 +46,8 @@ fn a_trace_holds_kernels_waits_and_dispatches() {
         .flat_map(|kernel| kernel["args"]["ops"].as_array().unwrap())
         .map(|op| op.as_str().unwrap())
         .collect();
-    let here = format!("at {}:{line}:", file!());
-    assert!(ops.iter().any(|op| op.starts_with("matmul ") && op.contains(&here)), "{ops:?}");
+    let location = format!("at {}:{line}:", file!());
+    assert!(ops.iter().any(|op| op.starts_with("matmul ") && op.contains(&location)), "{ops:?}");
 
     let waits = of_category(&events, "wait");
     assert_eq!(waits.len() as u64, stats.all_waits());
@@ -61,7 +61,7 @@ fn a_trace_holds_kernels_waits_and_dispatches() {
     assert_eq!((named("dispatch"), named("enqueue")), (stats.segments, stats.segments));
     assert_eq!((named("plan"), named("compile")), (stats.plans, stats.compiles));
 
-    // Every track has a name, and no span ends after the trace does.
+    // Every track has a name, and no span ends after the trace.
     let end = events.last().unwrap()["ts"].as_f64().unwrap();
     for span in events.iter().filter(|event| event["ph"] == "X") {
         let track = |event: &Value| (event["pid"].clone(), event["tid"].clone());
@@ -74,7 +74,7 @@ fn a_trace_holds_kernels_waits_and_dispatches() {
 }
 
 #[test]
-fn reads_and_pending_work_are_in_a_trace() {
+fn a_trace_contains_reads_and_pending_work() {
     if ran_alone() {
         return;
     }
@@ -82,8 +82,8 @@ fn reads_and_pending_work_are_in_a_trace() {
     let x = Tensor::from_vec(vec![2.0f32; 100], [10, 10], &device).unwrap();
     let file = path("reads");
     trace(&file, || {
-        let product = pending::matmul(x.to_async(), &x).get().unwrap();
-        let read = product.to_vec_async::<f32>();
+        let gemm = pending::matmul(x.to_async(), &x).get().unwrap();
+        let read = gemm.to_vec_async::<f32>();
         device.wait().unwrap();
         assert_eq!(read.get().unwrap(), [40.0; 100]);
     })
@@ -100,7 +100,7 @@ fn reads_and_pending_work_are_in_a_trace() {
 }
 
 #[test]
-fn traces_nest_and_end_with_what_they_trace() {
+fn traces_nest_and_end_with_their_closure() {
     if ran_alone() {
         return;
     }
@@ -121,7 +121,7 @@ fn traces_nest_and_end_with_what_they_trace() {
     let result = std::panic::catch_unwind(|| trace(&panicked, || panic!("in the middle")));
     assert!(result.is_err());
     std::fs::remove_file(panicked).unwrap();
-    assert!(!inflight_backend::observe::is_listening(), "nobody listens any more");
+    assert!(!inflight_backend::observe::is_listening(), "no listener remains");
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_file_that_cannot_be_written_is_an_error() {
 }
 
 #[test]
-fn the_environment_asks_for_a_trace() {
+fn the_environment_enables_a_trace() {
     const CHILD: &str = "INFLIGHT_TEST_TRACED_CHILD";
     if std::env::var_os(CHILD).is_some() {
         let x = Tensor::ones::<f32>([1000], &device()).exp();
@@ -144,7 +144,7 @@ fn the_environment_asks_for_a_trace() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
-    // The process ended without a word: the array has no end.
+    // The process exits without closing the JSON array.
     let array = format!("{}]", text.trim_end().trim_end_matches(','));
     let events: Vec<Value> = serde_json::from_str(&array).unwrap();
     assert!(!of_category(&events, "kernel").is_empty());
@@ -156,7 +156,7 @@ fn a_loop_is_a_span_around_its_iterations() {
     if ran_alone() {
         return;
     }
-    // Small turns are run by the stream itself, and only the loop as a whole is told of; of large ones, each kernel.
+    // The stream runs small iterations itself and reports only the loop. Of large iterations, every kernel is reported.
     let (small, large) = (loop_and_kernels(4), loop_and_kernels(40_000));
     for (span, _) in [&small, &large] {
         assert_eq!(span["name"], "stablehlo.while");
@@ -168,8 +168,7 @@ fn a_loop_is_a_span_around_its_iterations() {
     assert!(large.1 >= 25, "{}", large.1);
 }
 
-/// Traces a loop that counts down from 25 and carries so many elements. Returns its span, and how many kernels are
-/// within.
+/// Traces a loop of 25 iterations that carries `elements` elements. Returns its span, and the number of kernels within it.
 fn loop_and_kernels(elements: usize) -> (Value, usize) {
     let device = device();
     let text = "func.func @main(%n: tensor<i32>, %x: tensor<Ni32>) -> (tensor<i32>, tensor<Ni32>) {

@@ -1,9 +1,9 @@
-//! Functions of neural networks.
+//! Softmax, normalizations and activation functions.
 
 use crate::support::{counting, device, message, read};
 use inflight::{DType, Device, Tensor, bf16, f16};
 
-fn ramp(shape: &[usize], device: &Device) -> (Vec<f64>, Tensor) {
+fn patterned(shape: &[usize], device: &Device) -> (Vec<f64>, Tensor) {
     let elements: usize = shape.iter().product();
     let data: Vec<f64> = (0..elements).map(|i| ((i * 37) % 101) as f64 / 20.0 - 2.5).collect();
     let tensor = Tensor::from_slice(&data, shape, device).unwrap();
@@ -20,7 +20,7 @@ fn close(found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-/// The softmax of each row.
+/// Reference softmax of each row.
 fn softmax_rows(data: &[f64], row: usize) -> Vec<f64> {
     data.chunks(row)
         .flat_map(|row| {
@@ -34,7 +34,7 @@ fn softmax_rows(data: &[f64], row: usize) -> Vec<f64> {
 #[test]
 fn softmax_over_any_axis() {
     let device = device();
-    let (data, x) = ramp(&[5, 7], &device);
+    let (data, x) = patterned(&[5, 7], &device);
     let expected = softmax_rows(&data, 7);
     for softmax in [x.softmax(1), x.softmax(-1)] {
         close(&softmax.to_vec::<f64>().unwrap(), &expected, 1e-14);
@@ -50,14 +50,14 @@ fn softmax_over_any_axis() {
 }
 
 #[test]
-fn halves_are_rounded_once() {
+fn sixteen_bit_floats_are_rounded_once() {
     let device = device();
-    let (data, x) = ramp(&[3, 64], &device);
-    let halves: Vec<f64> = data.iter().map(|&x| f16::from_f64(x).to_f64()).collect();
+    let (data, x) = patterned(&[3, 64], &device);
+    let f16_inputs: Vec<f64> = data.iter().map(|&x| f16::from_f64(x).to_f64()).collect();
     let found: Vec<f64> =
         x.to::<f16>().softmax(1).to_vec::<f16>().unwrap().iter().map(|x| x.to_f64()).collect();
-    for (found, expected) in found.iter().zip(softmax_rows(&halves, 64)) {
-        // Half a unit in the last place, and what single precision adds to it.
+    for (found, expected) in found.iter().zip(softmax_rows(&f16_inputs, 64)) {
+        // Half an ulp of `f16`, plus the rounding error of the `f32` computation.
         assert!(
             (found - expected).abs() <= expected * 0.5005 / 1024.0 + 3e-8,
             "{found}, {expected}"
@@ -69,7 +69,7 @@ fn halves_are_rounded_once() {
 }
 
 #[test]
-fn the_relu_family() {
+fn relu_leaky_relu_and_softplus() {
     let device = device();
     let x = Tensor::from_vec(vec![-2.0, -0.5, 0.0, 1.5], [4], &device).unwrap();
     assert_eq!(read::<f64>(&x.relu()).1, [0.0, 0.0, 0.0, 1.5]);
@@ -80,7 +80,7 @@ fn the_relu_family() {
 }
 
 #[test]
-fn gaussian_units() {
+fn gelu_matches_the_reference() {
     let device = device();
     let x = Tensor::from_vec(vec![-3.0, -1.0, 0.0, 0.5, 2.0], [5], &device).unwrap();
     let expected =
@@ -95,9 +95,9 @@ fn gaussian_units() {
 }
 
 #[test]
-fn norms() {
+fn normalizations_match_the_reference() {
     let device = device();
-    let (data, x) = ramp(&[4, 6], &device);
+    let (data, x) = patterned(&[4, 6], &device);
     let weight: Vec<f64> = (0..6).map(|i| 1.0 + i as f64 / 10.0).collect();
     let bias: Vec<f64> = (0..6).map(|i| i as f64 / 3.0).collect();
     let expected: Vec<f64> = data
@@ -124,24 +124,24 @@ fn norms() {
 }
 
 #[test]
-fn norms_over_other_axes_lay_their_weights_along_them() {
+fn normalization_weights_align_with_the_normalized_axes() {
     let device = device();
-    let (_, x) = ramp(&[2, 3, 4], &device);
-    let (_, weight) = ramp(&[3], &device);
+    let (_, x) = patterned(&[2, 3, 4], &device);
+    let (_, weight) = patterned(&[3], &device);
     let found = x.layer_norm([1], Some(&weight), None, 1e-5);
-    let along = weight.reshape([3, 1]);
-    let expected = x.layer_norm([1], None, None, 1e-5) * along;
+    let aligned = weight.reshape([3, 1]);
+    let expected = x.layer_norm([1], None, None, 1e-5) * aligned;
     close(&found.to_vec::<f64>().unwrap(), &expected.to_vec::<f64>().unwrap(), 1e-14);
-    let (_, both) = ramp(&[3, 4], &device);
+    let (_, both) = patterned(&[3, 4], &device);
     let found = x.layer_norm([1, 2], None, Some(&both), 1e-5);
     let expected = x.layer_norm([-1, -2], None, None, 1e-5) + &both;
     close(&found.to_vec::<f64>().unwrap(), &expected.to_vec::<f64>().unwrap(), 1e-14);
 }
 
 #[test]
-fn mistakes_name_the_method_and_the_line() {
+fn errors_name_the_method_and_the_line() {
     let device = device();
-    let (_, x) = ramp(&[2, 3], &device);
+    let (_, x) = patterned(&[2, 3], &device);
     let line = line!() + 1;
     let bad = x.softmax(2);
     let text = message(&bad);
@@ -149,7 +149,7 @@ fn mistakes_name_the_method_and_the_line() {
     assert!(text.contains(&format!("activations.rs:{line}:")), "{text}");
     assert_eq!(bad.shape().extents(), [2, 3]);
     assert!(message(&counting([2], &device).log_softmax(0)).starts_with("log_softmax(i32[2])"));
-    let (_, weight) = ramp(&[2], &device);
+    let (_, weight) = patterned(&[2], &device);
     let line = line!() + 1;
     let norm = x.layer_norm([1], Some(&weight), None, 1e-5);
     assert!(message(&norm).starts_with("layer_norm(f64[2, 3], f64[2])"), "{}", message(&norm));
@@ -158,9 +158,9 @@ fn mistakes_name_the_method_and_the_line() {
     assert!(message(&x.rms_norm([1], Some(&single), 1e-5)).contains("found f32"));
 }
 
-/// Methods that are several ops name their caller for each.
+/// Composite methods report the caller's location for each of their ops.
 #[test]
-fn every_op_of_a_method_names_its_caller() {
+fn every_op_of_a_composite_method_names_its_caller() {
     let device = device();
     let x = counting([4], &device);
     let line = line!() + 1;

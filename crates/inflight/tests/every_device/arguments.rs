@@ -1,5 +1,5 @@
-//! Axes, shapes, indices and lists as callers write them: plain integer literals, `usize` variables, arrays,
-//! tuples, ranges, and the errors of wrong ones.
+//! Argument forms of axes, shapes, indices and lists: integer literals, `usize` variables, arrays, tuples, ranges; and
+//! the errors of invalid arguments.
 
 #![allow(clippy::reversed_empty_ranges, reason = "a negative bound counts from the end")]
 #![allow(clippy::needless_borrows_for_generic_args, reason = "references are accepted, too")]
@@ -14,7 +14,7 @@ fn index<const N: usize>(elements: [i64; N], device: &Device) -> Tensor {
     Tensor::from_vec(elements.to_vec(), N, device).unwrap()
 }
 
-/// Asserts that the tensor carries an error of this method, which says these things.
+/// Asserts that the tensor's error names this method and contains these parts.
 #[track_caller]
 fn assert_error(tensor: &Tensor, method: &str, parts: &[&str]) {
     let text = message(tensor);
@@ -88,7 +88,7 @@ fn views_take_axes_in_every_form() {
 }
 
 #[test]
-fn wrong_axes_name_the_method_and_the_axis() {
+fn invalid_axes_name_the_method_and_the_axis() {
     let x = counting((2, 3), &device());
     assert_error(&x.sum(2), "sum", &["i32[2, 3]", "axis 2 is not in -2..2"]);
     assert_error(&x.sum_keepdim([0, -3]), "sum_keepdim", &["axis -3"]);
@@ -123,7 +123,7 @@ fn shapes_are_tuples_too() {
 }
 
 #[test]
-fn expand_keeps_extents() {
+fn expand_minus_one_keeps_an_extent() {
     let x = counting((3, 1), &device());
     assert_eq!(read::<i32>(&x.expand((-1, 2))), (vec![3, 2], vec![0, 0, 1, 1, 2, 2]));
     assert_eq!(x.expand((2usize, -1, 4)).shape(), &Shape::from([2, 3, 4]));
@@ -173,7 +173,7 @@ fn padding_takes_pairs_of_any_integers() {
 }
 
 #[test]
-fn lists_of_tensors_are_anything_iterable() {
+fn lists_of_tensors_are_any_iterable() {
     let device = device();
     let (a, b) = (counting((1, 2), &device), counting((2, 2), &device));
     let expected = (vec![3, 2], vec![0, 1, 0, 1, 2, 3]);
@@ -203,7 +203,7 @@ fn lists_of_tensors_are_anything_iterable() {
 }
 
 #[test]
-fn sizes_are_arrays() {
+fn sizes_are_given_as_arrays() {
     let x = counting((5, 4), &device());
     let parts = x.split(0, [2, 3]);
     assert_eq!(read::<i32>(&parts[1]), (vec![3, 4], (8..20).collect()));
@@ -224,12 +224,12 @@ fn options_are_one_value_or_one_per_axis() {
     let plain = x.conv2d(&w, None, options);
     assert_eq!(plain.shape(), &Shape::from([1, 2, 4, 3]));
     let expected: Vec<f32> = plain.to_vec::<f32>().unwrap().iter().map(|x| x + 10.0).collect();
-    let kept = Some(b.clone());
+    let optional = Some(b.clone());
     for biased in [
         x.conv2d(&w, &b, options),
         x.conv2d(&w, Some(&b), options),
-        x.conv2d(&w, kept.as_ref(), options),
-        x.conv2d(&w, &kept, options),
+        x.conv2d(&w, optional.as_ref(), options),
+        x.conv2d(&w, &optional, options),
     ] {
         assert_eq!(biased.to_vec::<f32>().unwrap(), expected);
     }
@@ -392,7 +392,7 @@ fn errors_name_the_method_not_the_primitive() {
 }
 
 #[test]
-fn a_matmul_names_both_extents_and_shapes() {
+fn matmul_errors_name_both_extents_and_shapes() {
     let device = device();
     let (a, b) = (counting((2, 3), &device), counting((4, 5), &device));
     let parts = ["the contracted extents differ: K = 3 in a [2, 3], K = 4 in b [4, 5]"];
@@ -401,7 +401,7 @@ fn a_matmul_names_both_extents_and_shapes() {
 }
 
 #[test]
-fn the_error_of_an_operand_keeps_its_name() {
+fn the_error_of_an_operand_names_its_own_method() {
     let device = device();
     let x = counting((2, 3), &device);
     let bad = x.reshape(7);

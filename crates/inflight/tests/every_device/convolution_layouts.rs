@@ -1,5 +1,5 @@
-//! Convolutions of many kinds and layouts against the reference interpreter. Operands are small multiples of a power of
-//! two, so that sums are exact in any order.
+//! Convolution layouts, strides, dilations and groups against the reference interpreter. Operands are small multiples of
+//! a power of two, so that sums are exact in any order.
 
 use crate::support;
 use inflight::{ConvOptions, DType, Device, Program, Shape, Tensor, record_graph_node};
@@ -11,40 +11,41 @@ use inflight_ir::interpret::{Array, interpret};
 use inflight_ir::{Axes, Scalar, UnaryOp};
 use inflight_testkit::Random;
 
-/// Random values. Sums of many thousand of their products are exact.
-fn numbers(count: usize, seed: u64) -> Vec<f32> {
+/// Random multiples of 1/4 in [-1, 1]. Sums of many thousands of their products are exact.
+fn quarters(count: usize, seed: u64) -> Vec<f32> {
     let mut random = Random::new(seed);
     (0..count).map(|_| (random.below(9) as f32 - 4.0) / 4.0).collect()
 }
 
-/// Runs a graph of the inputs on the device.
+/// Records a graph on the device.
 fn run(graph: &Graph, inputs: &[Tensor], device: &Device) -> Tensor {
     let mut values: Vec<Tensor> = Vec::new();
-    let (mut given, mut scalars) = (inputs.iter(), graph.scalars.iter());
+    let (mut remaining, mut scalars) = (inputs.iter(), graph.scalars.iter());
     for node in &graph.nodes {
         values.push(match node.op {
-            Op::Input => given.next().expect("as many as there are").clone(),
+            Op::Input => remaining.next().expect("an input for each input node").clone(),
             _ => {
-                let scalar = (node.op == Op::Scalar).then(|| *scalars.next().expect("a value"));
+                let scalar = (node.op == Op::Scalar)
+                    .then(|| *scalars.next().expect("a value for each scalar node"));
                 let at = |&input: &NodeId| &values[input as usize];
                 let operands: Vec<&Tensor> = node.inputs.iter().map(at).collect();
-                record_graph_node(node, scalar, &operands, device).expect("an op")
+                record_graph_node(node, scalar, &operands, device).expect("the op is recorded")
             }
         });
     }
     values[graph.outputs[0] as usize].clone()
 }
 
-/// Compares a convolution, with something before and after it, with the reference.
-fn check(x: &[usize], kernel: &[usize], described: &Convolution, dtype: DType, device: &Device) {
+/// Compares a convolution with a fused prologue and epilogue with the reference.
+fn check(x: &[usize], kernel: &[usize], conv: &Convolution, dtype: DType, device: &Device) {
     let mut graph = Graph::default();
     let nodes = [graph.input(x, dtype), graph.input(kernel, dtype)];
     let before = graph.push(Op::Unary(UnaryOp::Neg), &nodes[..1]).unwrap();
-    let made = convolution(&mut graph, before, nodes[1], described).unwrap();
-    graph.outputs = vec![graph.push(Op::Unary(UnaryOp::Abs), &[made]).unwrap()];
+    let result = convolution(&mut graph, before, nodes[1], conv).unwrap();
+    graph.outputs = vec![graph.push(Op::Unary(UnaryOp::Abs), &[result]).unwrap()];
     let shapes = [Shape::new(x), Shape::new(kernel)];
     let values =
-        [&shapes[0], &shapes[1]].map(|shape| numbers(shape.element_count(), shape[0] as u64));
+        [&shapes[0], &shapes[1]].map(|shape| quarters(shape.element_count(), shape[0] as u64));
     let arrays: Vec<Array> = shapes
         .iter()
         .zip(&values)
@@ -65,11 +66,11 @@ fn check(x: &[usize], kernel: &[usize], described: &Convolution, dtype: DType, d
     let wrong = found.iter().zip(expected.scalars()).position(|(&a, b)| a != b.to_f64());
     if let Some(at) = wrong {
         let (found, expected) = (found[at], expected.get(at).to_f64());
-        panic!("{dtype} {x:?} {kernel:?} {described:?}: {found} for {expected} at {at}");
+        panic!("{dtype} {x:?} {kernel:?} {conv:?}: {found} for {expected} at {at}");
     }
 }
 
-/// Windows over two axes, and the layout of PyTorch.
+/// A two-dimensional convolution in the layout of PyTorch (NCHW).
 fn windows(along: [ConvolutionWindow; 2]) -> Convolution {
     Convolution::channels_first(along.into_iter().collect())
 }
@@ -90,7 +91,7 @@ const SPREAD: ConvolutionWindow =
     ConvolutionWindow { operand_dilation: 3, low: -1, reversed: true, ..PLAIN };
 
 #[test]
-fn windows_of_every_kind() {
+fn strides_dilations_and_padding_match_the_reference() {
     let device = support::device();
     let cases: [([usize; 4], [usize; 4], Convolution); 9] = [
         ([2, 3, 9, 10], [5, 3, 3, 3], windows([PADDED; 2])),
@@ -107,15 +108,15 @@ fn windows_of_every_kind() {
             Convolution { batch_groups: 2, ..windows([SPREAD, PLAIN]) },
         ),
     ];
-    for (x, kernel, described) in cases {
+    for (x, kernel, conv) in cases {
         for dtype in [DType::F32, DType::BF16, DType::F16, DType::F64] {
-            check(&x, &kernel, &described, dtype, &device);
+            check(&x, &kernel, &conv, dtype, &device);
         }
     }
 }
 
 #[test]
-fn axes_in_any_order_and_number() {
+fn axes_in_any_order_and_rank_match_the_reference() {
     let device = support::device();
     let last = ConvolutionAxes { batch: 0, feature: 3, spatial: Axes::from_slice(&[1, 2]) };
     let first = ConvolutionAxes { batch: 1, feature: 0, spatial: Axes::from_slice(&[2, 3]) };
@@ -148,39 +149,39 @@ fn axes_in_any_order_and_number() {
     }
 }
 
-/// As the gradient of a kernel is: the window is a whole picture, and sums are long.
+/// Shapes of a weight gradient: the window covers the whole image, and the sums are long.
 #[test]
-fn windows_that_are_large() {
+fn large_windows_match_the_reference() {
     let device = support::device();
     let axes = ConvolutionAxes { batch: 3, feature: 0, spatial: Axes::from_slice(&[1, 2]) };
-    let described = Convolution {
+    let conv = Convolution {
         operand: axes,
         kernel: KernelAxes { input: 0, output: 3, spatial: Axes::from_slice(&[1, 2]) },
         result: ConvolutionAxes { batch: 2, feature: 3, spatial: Axes::from_slice(&[0, 1]) },
         ..windows([PADDED; 2])
     };
     for dtype in [DType::F32, DType::F16] {
-        check(&[6, 20, 21, 16], &[6, 20, 21, 24], &described, dtype, &device);
+        check(&[6, 20, 21, 16], &[6, 20, 21, 24], &conv, dtype, &device);
     }
 }
 
 #[test]
-fn a_bias_and_what_follows() {
+fn bias_and_epilogue_match_the_reference() {
     let device = support::device();
-    let x = Tensor::from_vec(numbers(2 * 16 * 20 * 20, 1), [2, 16, 20, 20], &device).unwrap();
-    let weight = Tensor::from_vec(numbers(32 * 16 * 9, 2), [32, 16, 3, 3], &device).unwrap();
-    let bias = Tensor::from_vec(numbers(32, 3), [32], &device).unwrap();
+    let x = Tensor::from_vec(quarters(2 * 16 * 20 * 20, 1), [2, 16, 20, 20], &device).unwrap();
+    let weight = Tensor::from_vec(quarters(32 * 16 * 9, 2), [32, 16, 3, 3], &device).unwrap();
+    let bias = Tensor::from_vec(quarters(32, 3), [32], &device).unwrap();
     let options = ConvOptions::default().padding(1);
-    let alone = x.conv2d(&weight, None, options).to_vec::<f32>().unwrap();
+    let plain = x.conv2d(&weight, None, options).to_vec::<f32>().unwrap();
     let found = x.conv2d(&weight, Some(&bias), options).relu().to_vec::<f32>().unwrap();
     let bias = bias.to_vec::<f32>().unwrap();
-    let expected = alone.iter().enumerate().map(|(at, x)| (x + bias[at / 400 % 32]).max(0.0));
+    let expected = plain.iter().enumerate().map(|(at, x)| (x + bias[at / 400 % 32]).max(0.0));
     assert!(found.iter().copied().eq(expected));
 }
 
-/// A program's convolution and both of its gradients, as JAX writes them.
+/// A convolution and both of its gradients, as exported by JAX.
 #[test]
-fn gradients_of_programs() {
+fn jax_convolution_gradients_match_the_reference() {
     let device = support::device();
     let text = r#"
 func.func @main(%x: tensor<4x14x14x16xf32>, %k: tensor<3x3x16x24xf32>, %dy: tensor<4x7x7x24xf32>)
@@ -200,12 +201,12 @@ func.func @main(%x: tensor<4x14x14x16xf32>, %k: tensor<3x3x16x24xf32>, %dy: tens
 "#;
     let program = Program::parse(text).unwrap();
     let shapes = [[4, 14, 14, 16], [3, 3, 16, 24], [4, 7, 7, 24]];
-    let of = |device: &Device| -> Vec<Vec<f32>> {
+    let execute_on = |device: &Device| -> Vec<Vec<f32>> {
         let arguments: Vec<Tensor> = shapes
             .iter()
             .enumerate()
             .map(|(seed, &shape)| {
-                let values = numbers(shape.iter().product(), seed as u64);
+                let values = quarters(shape.iter().product(), seed as u64);
                 Tensor::from_vec(values, shape, device).unwrap()
             })
             .collect();
@@ -213,12 +214,12 @@ func.func @main(%x: tensor<4x14x14x16xf32>, %k: tensor<3x3x16x24xf32>, %dy: tens
         let results = device.compile(&program).unwrap().execute(&arguments).unwrap();
         results.iter().map(|result| result.to_vec::<f32>().unwrap()).collect()
     };
-    let (found, expected) = (of(&device), of(&Device::cpu()));
+    let (found, expected) = (execute_on(&device), execute_on(&Device::cpu()));
     assert!(found == expected);
     // ⟨y, dy⟩ = ⟨x, dx⟩ = ⟨k, dk⟩
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| (a * b) as f64).sum::<f64>();
-    let given = |seed: usize| numbers(shapes[seed].iter().product(), seed as u64);
-    let forward = dot(&found[0], &given(2));
-    assert_eq!(forward, dot(&found[1], &given(0)));
-    assert_eq!(forward, dot(&found[2], &given(1)));
+    let argument = |seed: usize| quarters(shapes[seed].iter().product(), seed as u64);
+    let forward = dot(&found[0], &argument(2));
+    assert_eq!(forward, dot(&found[1], &argument(0)));
+    assert_eq!(forward, dot(&found[2], &argument(1)));
 }

@@ -1,17 +1,17 @@
-//! Convolutions, pools and windows, against sums written out.
+//! Convolution, pooling and windows, against direct loops.
 
 use crate::support;
 use inflight::{ConvOptions, Device, PoolOptions, Shape, Tensor};
 use std::sync::LazyLock;
 
-/// The device of these tests.
+/// The device shared by these tests.
 fn device() -> Device {
     static DEVICE: LazyLock<Device> = LazyLock::new(support::device);
     DEVICE.clone()
 }
 
-/// Numbers that look random, from -1 to 1, in steps that products of a few stay exact in.
-fn numbers(count: usize, seed: u64) -> Vec<f32> {
+/// Pseudo-random values in [-1, 1] in steps of 1/16: sums of a few of their products are exact.
+fn sixteenths(count: usize, seed: u64) -> Vec<f32> {
     let mut state = seed;
     let next = |_| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -21,11 +21,11 @@ fn numbers(count: usize, seed: u64) -> Vec<f32> {
 }
 
 fn random(shape: &[usize], seed: u64) -> Tensor {
-    let values = numbers(shape.iter().product(), seed);
+    let values = sixteenths(shape.iter().product(), seed);
     Tensor::from_vec(values, shape, &device()).unwrap()
 }
 
-/// A convolution over two axes, as its definition says.
+/// Reference convolution over two axes.
 fn expected_conv2d(
     (x, [n, c, h, w]): (&[f32], [usize; 4]),
     (k, [o, i, kh, kw]): (&[f32], [usize; 4]),
@@ -67,7 +67,7 @@ fn expected_conv2d(
 }
 
 #[test]
-fn convolutions_over_two_axes() {
+fn conv2d_matches_direct_loops() {
     let plain = ConvOptions::<2>::default();
     let cases = [
         ([2, 3, 6, 5], [4, 3, 3, 3], plain),
@@ -85,9 +85,9 @@ fn convolutions_over_two_axes() {
         let found = x.conv2d(&k, None, options);
         assert_eq!(*found.shape(), shape);
         assert_eq!(found.to_vec::<f32>().unwrap(), expected, "{options:?}");
-        // What follows a convolution is computed along with it.
+        // Bias and ReLU fuse as an epilogue.
         let bias = random(&[k_shape[0]], 3);
-        let follows = x.conv2d(&k, Some(&bias), options).relu();
+        let with_epilogue = x.conv2d(&k, Some(&bias), options).relu();
         let bias = bias.to_vec::<f32>().unwrap();
         let plane = shape[2] * shape[3];
         let expected: Vec<f32> = expected
@@ -95,17 +95,17 @@ fn convolutions_over_two_axes() {
             .enumerate()
             .map(|(i, value)| (value + bias[i / plane % k_shape[0]]).max(0.0))
             .collect();
-        assert_eq!(follows.to_vec::<f32>().unwrap(), expected);
+        assert_eq!(with_epilogue.to_vec::<f32>().unwrap(), expected);
     }
 }
 
 #[test]
-fn convolutions_over_one_and_three_axes() {
+fn conv1d_and_conv3d_match_conv2d() {
     let x = random(&[2, 3, 10], 5);
     let k = random(&[4, 3, 3], 6);
     let options = ConvOptions::default().stride(2).padding(1);
     let found = x.conv1d(&k, None, options);
-    // The same as over two axes, one of which is of extent 1.
+    // Equals a two-dimensional convolution with one axis of extent 1.
     let plane = ConvOptions { stride: [1, 2], padding: [0, 1], ..ConvOptions::default() };
     let expected = x.unsqueeze(2).conv2d(&k.unsqueeze(2), None, plane).squeeze(2);
     assert_eq!(found.to_vec::<f32>().unwrap(), expected.to_vec::<f32>().unwrap());
@@ -113,7 +113,7 @@ fn convolutions_over_one_and_three_axes() {
     let k = random(&[3, 2, 2, 3, 3], 8);
     let found = x.conv3d(&k, None, ConvOptions::default());
     assert_eq!(*found.shape(), Shape::from([1, 3, 3, 3, 4]));
-    // A sum over the first axis of space of convolutions over the others.
+    // Equals a sum of two-dimensional convolutions over the first spatial axis of the kernel.
     let slab = |depth: isize| {
         let part = |at: isize| {
             let x = x.index_axis(2, depth + at);
@@ -126,7 +126,7 @@ fn convolutions_over_one_and_three_axes() {
 }
 
 #[test]
-fn a_transposed_convolution_is_the_adjoint() {
+fn conv_transpose_is_the_adjoint_of_conv() {
     // ⟨conv(x), y⟩ = ⟨x, conv_transpose(y)⟩, with one weight for both.
     let plain = ConvOptions::<2>::default();
     let cases = [
@@ -149,7 +149,7 @@ fn a_transposed_convolution_is_the_adjoint() {
 }
 
 #[test]
-fn pools_reduce_windows() {
+fn pooling_matches_direct_loops() {
     let x = random(&[2, 3, 7, 8], 21);
     let values = x.to_vec::<f32>().unwrap();
     let options = PoolOptions::<2>::new(3).stride(2).padding(1);
@@ -179,7 +179,7 @@ fn pools_reduce_windows() {
 }
 
 #[test]
-fn a_large_window_is_reduced_in_few_steps() {
+fn large_pooling_windows_match_direct_loops() {
     let x = random(&[1, 1000], 31);
     let values = x.to_vec::<f32>().unwrap();
     let found = x.max_pool1d(PoolOptions::new(300).stride(7)).to_vec::<f32>().unwrap();
@@ -203,7 +203,7 @@ fn windows_are_views() {
 }
 
 #[test]
-fn mistakes_travel() {
+fn errors_propagate() {
     let x = random(&[1, 3, 5, 5], 1);
     let flat = random(&[2, 3], 1).conv2d(&random(&[4, 2, 3, 3], 2), None, ConvOptions::default());
     let message = flat.check().unwrap_err().to_string();
@@ -211,20 +211,20 @@ fn mistakes_travel() {
         message.contains("expected the operand to have 4 axes, [examples, features"),
         "{message}"
     );
-    let wrong = x.conv2d(&random(&[4, 2, 3, 3], 2), None, ConvOptions::default());
-    let message = wrong.check().unwrap_err().to_string();
+    let failed = x.conv2d(&random(&[4, 2, 3, 3], 2), None, ConvOptions::default());
+    let message = failed.check().unwrap_err().to_string();
     assert!(message.contains("conv2d") && message.contains("3 input features"), "{message}");
-    assert_eq!(wrong.shape()[1], 4);
+    assert_eq!(failed.shape()[1], 4);
     assert!(x.unfold(9, 2, 1).check().is_err());
     assert!(x.unfold(2, 2, 0).check().is_err());
     assert!(x.windows([1], [1, 1]).check().is_err());
     assert!(random(&[3], 1).max_pool2d(PoolOptions::new(2)).check().is_err());
     assert!(x.max_pool2d(PoolOptions::new(0)).check().is_err());
     assert!(x.max_pool2d(PoolOptions::new(2).padding(usize::MAX)).check().is_err());
-    let far = ConvOptions::default().padding(usize::MAX);
-    assert!(x.conv2d(&random(&[4, 3, 3, 3], 2), None, far).check().is_err());
-    assert!(x.conv_transpose2d(&random(&[3, 2, 3, 3], 2), None, far).check().is_err());
-    let none = ConvOptions::default().groups(0);
-    assert!(x.conv2d(&random(&[4, 3, 3, 3], 2), None, none).check().is_err());
-    assert!(x.conv_transpose2d(&random(&[3, 2, 3, 3], 2), None, none).check().is_err());
+    let padded = ConvOptions::default().padding(usize::MAX);
+    assert!(x.conv2d(&random(&[4, 3, 3, 3], 2), None, padded).check().is_err());
+    assert!(x.conv_transpose2d(&random(&[3, 2, 3, 3], 2), None, padded).check().is_err());
+    let ungrouped = ConvOptions::default().groups(0);
+    assert!(x.conv2d(&random(&[4, 3, 3, 3], 2), None, ungrouped).check().is_err());
+    assert!(x.conv_transpose2d(&random(&[3, 2, 3, 3], 2), None, ungrouped).check().is_err());
 }

@@ -1,10 +1,10 @@
-//! New tensors.
+//! Tensor creation: host data, constants, eye, iota, arange, linspace.
 
 use crate::support::{device, message, read};
 use inflight::{DType, Device, Error, Tensor, bf16, f16};
 
 #[test]
-fn host_data_comes_back() {
+fn host_data_round_trips() {
     let device = device();
     let x = Tensor::from_vec(vec![1i64, -2, 3, 4, 5, 6], [2, 3], &device).unwrap();
     assert_eq!(read::<i64>(&x), (vec![2, 3], vec![1, -2, 3, 4, 5, 6]));
@@ -18,7 +18,7 @@ fn host_data_comes_back() {
 }
 
 #[test]
-fn wrong_lengths_are_errors() {
+fn mismatched_lengths_are_errors() {
     let device = device();
     let line = line!() + 1;
     let error = Tensor::from_vec(vec![1f32; 5], [2, 3], &device).unwrap_err();
@@ -43,7 +43,7 @@ fn column_major_data_is_a_transposed_view() {
 }
 
 #[test]
-fn data_is_converted_on_the_way() {
+fn host_data_is_converted_to_the_dtype() {
     let device = device();
     let x = Tensor::from_vec_as(vec![0.1f64, 2.5], [2], DType::F32, &device).unwrap();
     assert_eq!(read::<f32>(&x).1, [0.1, 2.5]);
@@ -52,7 +52,7 @@ fn data_is_converted_on_the_way() {
 }
 
 #[test]
-fn constants() {
+fn constant_tensors() {
     let device = device();
     assert_eq!(read::<i32>(&Tensor::full(7, [2, 2], &device)), (vec![2, 2], vec![7; 4]));
     assert_eq!(read::<f64>(&Tensor::zeros::<f64>([3], &device)).1, [0.0; 3]);
@@ -68,7 +68,7 @@ fn constants() {
 }
 
 #[test]
-fn eyes_and_iotas() {
+fn eye_and_iota() {
     let device = device();
     assert_eq!(read::<i32>(&Tensor::eye::<i32>(2, &device)), (vec![2, 2], vec![1, 0, 0, 1]));
     assert_eq!(read::<f32>(&Tensor::eye::<f32>(0, &device)), (vec![0, 0], vec![]));
@@ -90,7 +90,7 @@ fn arange<T: inflight::Element>(start: T, end: T, step: T, device: &Device) -> V
 }
 
 #[test]
-fn ranges() {
+fn arange_covers_the_half_open_range() {
     let device = device();
     assert_eq!(arange(2, 9, 3, &device), [2, 5, 8]);
     assert_eq!(arange(2, 8, 3, &device), [2, 5]);
@@ -99,9 +99,9 @@ fn ranges() {
     assert_eq!(arange(250u8, 255, 2, &device), [250, 252, 254]);
     assert_eq!(arange(0.0, 1.0, 0.25, &device), [0.0, 0.25, 0.5, 0.75]);
     assert_eq!(arange(0.5f32, 2.0, 1.0, &device), [0.5, 1.5]);
-    let halves = arange(f16::from_f32(0.0), f16::from_f32(4000.0), f16::from_f32(2.0), &device);
-    assert_eq!(halves.len(), 2000);
-    assert_eq!(halves[1999], f16::from_f32(3998.0));
+    let f16_values = arange(f16::from_f32(0.0), f16::from_f32(4000.0), f16::from_f32(2.0), &device);
+    assert_eq!(f16_values.len(), 2000);
+    assert_eq!(f16_values[1999], f16::from_f32(3998.0));
     assert!(
         message(&Tensor::arange_step(0..1, 0, &device))
             .contains("expected a nonzero step, found 0")
@@ -113,7 +113,7 @@ fn ranges() {
 }
 
 #[test]
-fn equal_distances() {
+fn linspace_is_evenly_spaced() {
     let device = device();
     let linspace = |start: f32, end, count| {
         Tensor::linspace(start, end, count, &device).to_vec::<f32>().unwrap()
@@ -122,16 +122,16 @@ fn equal_distances() {
     assert_eq!(linspace(3.0, 1.0, 3), [3.0, 2.0, 1.0]);
     assert_eq!(linspace(3.0, 9.0, 1), [3.0]);
     assert!(linspace(3.0, 9.0, 0).is_empty());
-    let many = linspace(0.1, 0.7, 1000);
-    assert_eq!((many[0], many[999]), (0.1, 0.7));
-    assert!(many.is_sorted());
+    let dense = linspace(0.1, 0.7, 1000);
+    assert_eq!((dense[0], dense[999]), (0.1, 0.7));
+    assert!(dense.is_sorted());
     assert!(
         message(&Tensor::linspace(0, 9, 3, &device)).contains("expected a float dtype, found i32")
     );
 }
 
 #[test]
-fn what_cannot_be_addressed_is_a_mistake() {
+fn unaddressable_shapes_are_errors() {
     let device = device();
     let huge = Tensor::zeros::<f32>([usize::MAX, 3], &device);
     assert!(message(&huge).contains("fits an isize"));

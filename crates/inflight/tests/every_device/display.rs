@@ -1,10 +1,10 @@
-//! Printing values.
+//! Display of tensors.
 
 use crate::support::{counting, device};
 use inflight::{Complex, SyncGuard, Tensor};
 
 #[test]
-fn brackets_and_columns() {
+fn nested_brackets_and_aligned_columns() {
     let device = device();
     assert_eq!(counting([3], &device).to_string(), "[0, 1, 2]");
     let matrix = Tensor::from_vec(vec![1.0f32, -2.25, 10.5, 4.0], [2, 2], &device).unwrap();
@@ -25,7 +25,7 @@ fn brackets_and_columns() {
 }
 
 #[test]
-fn extremes_have_exponents() {
+fn extreme_values_use_exponents() {
     let device = device();
     let x = Tensor::from_vec(vec![1e-7, 1.0], [2], &device).unwrap();
     assert_eq!(x.to_string(), "[1.0e-7,  1.0e0]");
@@ -36,7 +36,7 @@ fn extremes_have_exponents() {
 }
 
 #[test]
-fn large_tensors_are_shortened() {
+fn large_tensors_are_abbreviated() {
     let device = device();
     let vector = counting([2000], &device);
     assert_eq!(vector.to_string(), "[   0,    1,    2, ..., 1997, 1998, 1999]");
@@ -50,7 +50,7 @@ fn large_tensors_are_shortened() {
 }
 
 #[test]
-fn what_cannot_be_read_says_why() {
+fn unreadable_tensors_display_their_error() {
     let device = device();
     let bad = counting([2], &device) + counting([3], &device);
     let text = bad.to_string();

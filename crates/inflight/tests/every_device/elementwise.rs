@@ -1,20 +1,20 @@
-//! Functions of each element, and operators.
+//! Elementwise functions, operators, comparisons, casts.
 
 use crate::support::{counting, device, message, read};
 use inflight::{Complex, DType, Device, Tensor, f16};
 
-fn close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+fn close(found: &[f64], expected: &[f64], tolerance: f64, context: &str) {
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {
         let near = (found - expected).abs() <= tolerance * expected.abs().max(1.0);
         let same = found == expected || found.is_nan() && expected.is_nan();
-        assert!(near || same, "{what}: {found}, not {expected}");
+        assert!(near || same, "{context}: {found}, not {expected}");
     }
 }
 
-/// Whether a device takes subnormals for zeros or not, none is its own sign.
+/// The sign of a subnormal is ±1, or 0 on devices that flush subnormals; never the subnormal itself.
 #[test]
-fn a_sign_is_one_or_zero() {
+fn sign_is_one_zero_or_minus_one() {
     let device = device();
     let data = vec![1e-40f32, -1e-40, 0.0, -0.0, 1e-30, -1e-30, f32::NAN, f32::NEG_INFINITY];
     let x = Tensor::from_vec(data, [8], &device).unwrap();
@@ -28,7 +28,7 @@ fn a_sign_is_one_or_zero() {
 }
 
 #[test]
-fn functions_are_those_of_the_host() {
+fn functions_match_the_host() {
     let device = device();
     let data: Vec<f64> = (0..200).map(|i| (i as f64 - 100.0) / 37.0).collect();
     let x = Tensor::from_vec(data.clone(), [200], &device).unwrap();
@@ -75,7 +75,7 @@ fn functions_are_those_of_the_host() {
 }
 
 #[test]
-fn the_error_function() {
+fn erf_matches_the_reference() {
     let device = device();
     let x = Tensor::from_vec(vec![-2.0, -0.5, 0.0, 0.1, 1.0, 3.0], [6], &device).unwrap();
     let expected = [
@@ -90,7 +90,7 @@ fn the_error_function() {
 }
 
 #[test]
-fn tests_of_floats() {
+fn float_classification() {
     let device = device();
     let x = Tensor::from_vec(vec![1.0f32, f32::NAN, f32::INFINITY], [3], &device).unwrap();
     assert_eq!(read::<bool>(&x.is_nan()).1, [false, true, false]);
@@ -142,7 +142,7 @@ fn operators_take_tensors_and_references() {
 }
 
 #[test]
-fn numbers_take_the_dtype_of_the_tensor() {
+fn scalars_take_the_dtype_of_the_tensor() {
     let device = device();
     let x = Tensor::from_vec(vec![1.0f32, 2.0, 4.0], [3], &device).unwrap();
     for doubled in
@@ -165,7 +165,7 @@ fn numbers_take_the_dtype_of_the_tensor() {
 }
 
 #[test]
-fn numbers_that_the_dtype_does_not_have_are_mistakes() {
+fn scalars_outside_the_dtype_are_errors() {
     let device = device();
     let x = Tensor::from_vec(vec![1u8, 2, 3], [3], &device).unwrap();
     let line = line!() + 1;
@@ -208,7 +208,7 @@ fn comparisons() {
 }
 
 #[test]
-fn logic() {
+fn logical_ops() {
     let device = device();
     let a = Tensor::from_vec(vec![true, true, false, false], [4], &device).unwrap();
     let b = Tensor::from_vec(vec![true, false, true, false], [4], &device).unwrap();
@@ -217,13 +217,13 @@ fn logic() {
     assert_eq!(read::<bool>(&a.logical_xor(&b)).1, [false, true, true, false]);
     assert_eq!(read::<bool>(&a.logical_not()).1, [false, false, true, true]);
     assert_eq!(read::<bool>(&a.logical_and(true)).1, [true, true, false, false]);
-    let numbers = counting([2], &device);
-    assert!(message(&numbers.logical_not()).starts_with("logical_not(i32[2])"));
-    assert!(message(&numbers.logical_and(true)).contains("x.ne(0)"));
+    let integers = counting([2], &device);
+    assert!(message(&integers.logical_not()).starts_with("logical_not(i32[2])"));
+    assert!(message(&integers.logical_and(true)).contains("x.ne(0)"));
 }
 
 #[test]
-fn choices() {
+fn select_and_mask() {
     let device = device();
     let mask = Tensor::from_vec(vec![true, false, true], [3], &device).unwrap();
     let x = counting([3], &device) + 5;
@@ -266,7 +266,7 @@ fn powers() {
 }
 
 #[test]
-fn clamps_and_angles() {
+fn clamp_and_atan2() {
     let device = device();
     let x = Tensor::from_vec(vec![-2.0f32, 0.5, 3.0, f32::NAN], [4], &device).unwrap();
     let (_, clamped) = read::<f32>(&x.clamp(-1, 1.0));
@@ -287,7 +287,7 @@ fn conversions() {
     assert_eq!(read::<u32>(&x.bitcast(DType::U32)).1, [-1.7f32, 0.0, 300.5].map(f32::to_bits));
     let before = device.stats().recorded;
     assert_eq!(x.cast(DType::F32).dtype(), DType::F32);
-    assert_eq!(device.stats().recorded, before, "a cast to its own dtype is nothing");
+    assert_eq!(device.stats().recorded, before, "a cast to its own dtype records no op");
     assert!(message(&x.bitcast(DType::U64)).contains("4 bytes"));
 }
 
@@ -302,6 +302,6 @@ fn complex_numbers() {
     assert_eq!(read::<f32>(&z.imag()).1, [4.0, -1.0]);
     assert_eq!(read::<f32>(&z.conj().imag()).1, [-4.0, 1.0]);
     assert_eq!(read::<f32>(&(&z * &z).real()).1, [-7.0, -1.0]);
-    let turned = Complex::new(0.0, 1.0) * &z;
-    assert_eq!(read::<Complex<f32>>(&turned).1, [Complex::new(-4.0, 3.0), Complex::new(1.0, 0.0)]);
+    let rotated = Complex::new(0.0, 1.0) * &z;
+    assert_eq!(read::<Complex<f32>>(&rotated).1, [Complex::new(-4.0, 3.0), Complex::new(1.0, 0.0)]);
 }

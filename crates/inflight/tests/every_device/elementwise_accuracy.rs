@@ -1,5 +1,5 @@
-//! Every elementwise function as a user calls it, on the path that runs: all `f16` and `bf16` values, and a
-//! dense sample of `f32`, against a reference in `f64`.
+//! Accuracy of every elementwise method on the current execution path, in ulps: all `f16` and `bf16` values, and a dense
+//! sample of `f32`, against a reference in `f64`.
 
 use crate::support::device;
 use inflight::{DType, Device, Element, Tensor, bf16, f16};
@@ -7,7 +7,7 @@ use inflight_ir::UnaryOp;
 use inflight_ir::interpret::scalar_unary;
 use inflight_ir::{BinaryOp, Scalar};
 
-/// A method, the op whose reference it has, and the most it may be off, in units in the last place.
+/// A method's name, the method, and the op of its reference.
 type Function = (&'static str, fn(&Tensor) -> Tensor, UnaryOp);
 
 const FUNCTIONS: [Function; 30] = [
@@ -43,8 +43,8 @@ const FUNCTIONS: [Function; 30] = [
     ("is_nan", |x| x.is_nan().cast(x.dtype()), UnaryOp::IsNan),
 ];
 
-/// The documented bound.
-const MOST_ULPS: f64 = 3.0;
+/// The documented error bound.
+const MAX_ULPS: f64 = 3.0;
 
 /// Mantissa bits and the smallest normal exponent of a dtype.
 fn format(dtype: DType) -> (i32, i32) {
@@ -55,7 +55,7 @@ fn format(dtype: DType) -> (i32, i32) {
     }
 }
 
-/// How far `got` is from `expected`, in units in the last place of the dtype at `expected`.
+/// The error of `got`, in units in the last place of the dtype at `expected`.
 fn ulps(expected: f64, got: f64, dtype: DType) -> f64 {
     if expected.is_nan() || got.is_nan() {
         return if expected.is_nan() == got.is_nan() { 0.0 } else { f64::INFINITY };
@@ -71,7 +71,7 @@ fn ulps(expected: f64, got: f64, dtype: DType) -> f64 {
     (expected - got).abs() / 2f64.powi(exponent.max(smallest) - mantissa)
 }
 
-/// Compares a function on these values with its reference.
+/// Compares a function with its reference on these values.
 fn check<T: Element>(name: &str, call: fn(&Tensor) -> Tensor, op: UnaryOp, values: &[T]) {
     let device = device();
     let dtype = T::DTYPE;
@@ -80,12 +80,12 @@ fn check<T: Element>(name: &str, call: fn(&Tensor) -> Tensor, op: UnaryOp, value
     let smallest = 2f64.powi(format(dtype).1);
     for (value, got) in values.iter().zip(got) {
         let value = value.to_scalar().to_f64();
-        // Beyond 2^51 the argument of a periodic function says nothing of its value: bounded, documented.
+        // Beyond 2^51, periodic functions are documented as bounded only.
         let periodic = matches!(op, UnaryOp::Sin | UnaryOp::Cos | UnaryOp::Tan);
         if periodic && value.abs() >= 2f64.powi(51) {
             continue;
         }
-        // The device takes subnormal f32 for zero, and makes them zero.
+        // The device flushes subnormal `f32` inputs and results to zero.
         let flushes = dtype != DType::F16;
         let argument = if flushes && value.abs() < smallest { 0.0 * value } else { value };
         let exact = scalar_unary(op, Scalar::from(argument));
@@ -94,8 +94,8 @@ fn check<T: Element>(name: &str, call: fn(&Tensor) -> Tensor, op: UnaryOp, value
         if flushes && expected.abs() < smallest && got.abs() <= smallest {
             continue;
         }
-        let off = ulps(expected, got, dtype);
-        assert!(off <= MOST_ULPS, "{name}({value:e}) is {expected:e}, not {got:e}: {off} ulp");
+        let error = ulps(expected, got, dtype);
+        assert!(error <= MAX_ULPS, "{name}({value:e}) is {expected:e}, not {got:e}: {error} ulp");
     }
 }
 
@@ -125,7 +125,7 @@ fn every_function_on_a_dense_sample_of_f32() {
 }
 
 #[test]
-fn powers_and_angles() {
+fn pow_and_atan2_accuracy() {
     let device = device();
     let mut values: Vec<f32> = (0..=u32::MAX).step_by(8_388_593).map(f32::from_bits).collect();
     values.retain(|value| value.is_normal());
@@ -143,15 +143,18 @@ fn powers_and_angles() {
             if expected.abs() < f32::MIN_POSITIVE as f64 && got.abs() <= f32::MIN_POSITIVE {
                 continue;
             }
-            let off = ulps(expected, got as f64, DType::F32);
-            assert!(off <= MOST_ULPS, "{op:?}({a:e}, {b:e}) is {expected:e}, not {got:e}: {off}");
+            let error = ulps(expected, got as f64, DType::F32);
+            assert!(
+                error <= MAX_ULPS,
+                "{op:?}({a:e}, {b:e}) is {expected:e}, not {got:e}: {error}"
+            );
         }
     }
 }
 
-/// A tenth is rounded, and so is every sum of tenths: one after another, the last of many would hardly count.
+/// A sequential `f32` sum of 2^26 tenths stagnates: late addends are below half an ulp of the sum.
 #[test]
-fn long_sums_are_of_short_ones() {
+fn long_sums_accumulate_in_blocks() {
     let device = Device::cpu();
     let tenth = f64::from(0.1f32);
     let all = Tensor::full(0.1f32, [1 << 26], &device);
@@ -169,19 +172,19 @@ fn long_sums_are_of_short_ones() {
 }
 
 #[test]
-fn long_cumulative_sums_are_of_short_ones() {
+fn long_cumulative_sums_accumulate_in_blocks() {
     let device = Device::cpu();
     let tenth = f64::from(0.1f32);
-    // With equal pieces and without, along the last axis and another.
+    // With and without equal blocks, along the last axis and another one.
     for (shape, axis) in [([1, 1 << 22], 1), ([1, 1_000_003], 1), ([1 << 20, 3], 0)] {
         let x = Tensor::full(0.1f32, shape, &device);
         x.wait().unwrap();
         let sums = x.cumsum(axis as isize).to_vec::<f32>().unwrap();
         let columns = if axis == 0 { shape[1] } else { 1 };
-        for (place, sum) in sums.iter().enumerate().skip(100_000).step_by(997) {
-            let expected = tenth * (place / columns + 1) as f64;
-            let off = (f64::from(*sum) / expected - 1.0).abs();
-            assert!(off < 2e-4, "{shape:?} at {place}: {sum}, {expected}");
+        for (position, sum) in sums.iter().enumerate().skip(100_000).step_by(997) {
+            let expected = tenth * (position / columns + 1) as f64;
+            let error = (f64::from(*sum) / expected - 1.0).abs();
+            assert!(error < 2e-4, "{shape:?} at {position}: {sum}, {expected}");
         }
     }
 }

@@ -16,7 +16,7 @@ fn ones(shape: &[usize], device: &Device) -> Tensor {
     Tensor::from_vec(vec![1.0f32; shape.iter().product()], shape, device).unwrap()
 }
 
-/// The error that reading a value gives.
+/// The error of waiting for a value.
 fn error_of(value: &Tensor) -> Error {
     value.wait().expect_err("the value failed")
 }
@@ -26,7 +26,7 @@ fn error_of(value: &Tensor) -> Error {
 fn assert_names(error: &Error, op: &str, line: u32, parts: &[&str]) {
     let text = error.to_string();
     assert_eq!(error.op(), Some(op), "{text}");
-    let location = error.location().expect("the caller is known");
+    let location = error.location().expect("the error has a location");
     assert!(location.file().ends_with("errors.rs"), "{text}");
     assert_eq!(location.line(), line, "{text}");
     assert!(text.contains(&format!("errors.rs:{line}")), "{text}");
@@ -36,7 +36,7 @@ fn assert_names(error: &Error, op: &str, line: u32, parts: &[&str]) {
 }
 
 #[test]
-fn a_mistake_names_the_op_the_shapes_and_the_line() {
+fn an_error_names_the_op_the_shapes_and_the_line() {
     let device = device();
     let a = ones(&[2, 3], &device);
     let b = ones(&[4, 5], &device);
@@ -45,8 +45,8 @@ fn a_mistake_names_the_op_the_shapes_and_the_line() {
     assert_names(&error_of(&sum), "add", line, &["[2, 3]", "[4, 5]", "f32"]);
     assert_names(&sum.check().unwrap_err(), "add", line, &[]);
     let line = line!() + 1;
-    let product = a.matmul(&b);
-    assert_names(&error_of(&product), "matmul", line, &["[2, 3]", "[4, 5]"]);
+    let gemm = a.matmul(&b);
+    assert_names(&error_of(&gemm), "matmul", line, &["[2, 3]", "[4, 5]"]);
     let line = line!() + 1;
     let reshaped = a.reshape([7]);
     assert_names(&error_of(&reshaped), "reshape", line, &["[2, 3]", "7"]);
@@ -62,7 +62,7 @@ fn a_mistake_names_the_op_the_shapes_and_the_line() {
 }
 
 #[test]
-fn of_a_hundred_ops_the_one_that_failed_is_reported() {
+fn the_failed_op_of_a_hundred_is_reported() {
     let device = device();
     let x = ones(&[8], &device);
     let wrong = ones(&[3], &device);
@@ -78,7 +78,7 @@ fn of_a_hundred_ops_the_one_that_failed_is_reported() {
                 false => &value + 1.0,
             };
         }
-        // The shape goes on as it plausibly would have.
+        // A failed value keeps the shape it would have had.
         assert_eq!(value.shape().extents(), [8]);
         assert_names(&error_of(&value), "mul", line, &["[8]", "[3]"]);
     }
@@ -91,13 +91,13 @@ fn the_first_cause_wins_and_unrelated_values_still_read() {
     let a = ones(&[4], &device);
     let first = &a + ones(&[3], &device);
     let second = first.reshape([99]) + ones(&[5], &device);
-    let fine = (&a + 1.0).exp();
+    let independent = (&a + 1.0).exp();
     assert_eq!(error_of(&second).to_string(), error_of(&first).to_string());
-    assert_eq!(fine.to_vec::<f32>().unwrap().len(), 4);
+    assert_eq!(independent.to_vec::<f32>().unwrap().len(), 4);
 }
 
 #[test]
-fn reading_another_type_or_several_elements_says_what_to_do() {
+fn invalid_reads_suggest_a_remedy() {
     let device = device();
     let x = ones(&[2], &device);
     let text = x.to_vec::<i32>().unwrap_err().to_string();
@@ -109,7 +109,7 @@ fn reading_another_type_or_several_elements_says_what_to_do() {
 }
 
 #[test]
-fn running_out_of_memory_is_an_error_of_the_value_and_can_be_survived() {
+fn out_of_memory_is_a_recoverable_error_of_the_value() {
     let device = device();
     device.set_memory_limit(Some(1 << 20));
     let small = Tensor::full(1.0f32, [1000], &device);
@@ -123,19 +123,19 @@ fn running_out_of_memory_is_an_error_of_the_value_and_can_be_survived() {
         text.contains("set_memory_limit") && text.contains(&format!("errors.rs:{line}")),
         "{text}"
     );
-    // What was computed from it, in the same segment or later, has the same cause.
+    // Dependent values, in the same segment or later, have the same cause.
     let later = &large + 1.0;
     assert!(error_of(&later).is_out_of_memory());
     drop((dependent, later));
-    // What was not is fine, also afterwards.
+    // Independent values are unaffected.
     assert_eq!((&small + 1.0).to_vec::<f32>().unwrap(), [2.0; 1000]);
     device.set_memory_limit(None);
-    let again = Tensor::full(2.0f32, [1 << 20], &device) * 3.0;
-    assert_eq!(again.to_vec::<f32>().unwrap()[7], 6.0);
+    let retried = Tensor::full(2.0f32, [1 << 20], &device) * 3.0;
+    assert_eq!(retried.to_vec::<f32>().unwrap()[7], 6.0);
 }
 
 #[test]
-fn memory_comes_back_when_values_go() {
+fn dropped_values_free_their_memory() {
     let device = device();
     let bytes = 4 << 20;
     device.set_memory_limit(Some(3 * bytes));
@@ -147,13 +147,13 @@ fn memory_comes_back_when_values_go() {
     assert_eq!(device.memory().in_use, 0);
     device.trim().unwrap();
     assert_eq!(device.memory().cached, 0);
-    // No command is left to wait for.
+    // No command is in flight, so trimming does not wait.
     let _guard = SyncGuard::deny();
     assert_eq!(device.trim().unwrap(), 0);
 }
 
 #[test]
-fn integers_divided_by_zero_are_defined() {
+fn integer_division_by_zero_is_defined() {
     let device = device();
     let a = Tensor::from_vec(vec![7i32, -7, i32::MIN, 0], [4], &device).unwrap();
     let zero = Tensor::from_vec(vec![0i32, 0, -1, 0], [4], &device).unwrap();
@@ -164,7 +164,7 @@ fn integers_divided_by_zero_are_defined() {
 }
 
 #[test]
-fn indices_out_of_range_are_defined() {
+fn out_of_range_indices_are_defined() {
     let device = device();
     let x = Tensor::from_vec(vec![10.0f32, 20.0, 30.0], [3], &device).unwrap();
     let index = Tensor::from_vec(vec![-5i64, 1, 99], [3], &device).unwrap();
@@ -174,7 +174,7 @@ fn indices_out_of_range_are_defined() {
 }
 
 #[test]
-fn a_denied_wait_says_why_and_where() {
+fn a_denied_wait_reports_reason_and_location() {
     let device = device();
     let x = ones(&[4], &device) + 1.0;
     {
@@ -189,16 +189,16 @@ fn a_denied_wait_says_why_and_where() {
     assert_eq!(x.to_vec::<f32>().unwrap(), [2.0; 4]);
 }
 
-/// The CPU, but one of its launches panics.
+/// A CPU backend with one launch that panics.
 struct Panicking {
     inner: Arc<dyn Backend>,
-    /// Launches until the one that panics.
-    left: Arc<AtomicUsize>,
+    /// The number of launches before the one that panics.
+    remaining: Arc<AtomicUsize>,
 }
 
 struct PanickingStream {
     inner: Arc<dyn Stream>,
-    left: Arc<AtomicUsize>,
+    remaining: Arc<AtomicUsize>,
 }
 
 impl Backend for Panicking {
@@ -211,7 +211,10 @@ impl Backend for Panicking {
     }
 
     fn stream(&self, priority: Priority) -> Arc<dyn Stream> {
-        Arc::new(PanickingStream { inner: self.inner.stream(priority), left: self.left.clone() })
+        Arc::new(PanickingStream {
+            inner: self.inner.stream(priority),
+            remaining: self.remaining.clone(),
+        })
     }
 
     fn pool(&self) -> &Arc<Pool> {
@@ -219,7 +222,7 @@ impl Backend for Panicking {
     }
 }
 
-// SAFETY: the CPU's stream does what it always does; a launch without extents panics before it runs.
+// SAFETY: commands reach the CPU's stream unchanged, except for one launch without buffers, which panics before it runs.
 unsafe impl Stream for PanickingStream {
     unsafe fn enqueue(&self, command: Command) {
         let mut command = command;
@@ -229,14 +232,14 @@ unsafe impl Stream for PanickingStream {
             _ => &mut [],
         };
         for launch in launches {
-            if self.left.fetch_sub(1, Ordering::Relaxed) == 0 {
-                // Too few operands: the launch cannot find its buffers.
+            if self.remaining.fetch_sub(1, Ordering::Relaxed) == 0 {
+                // A plan without operands: the launch panics when it looks up its buffers.
                 let PlannedLaunch { compiled, kernel, .. } = &*launch.planned;
                 launch.planned =
                     PlannedLaunch::new(compiled.clone(), kernel.clone(), Arc::default());
             }
         }
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.inner.enqueue(command) };
     }
 
@@ -250,16 +253,16 @@ unsafe impl Stream for PanickingStream {
 }
 
 #[test]
-fn a_panic_on_the_device_is_the_error_of_its_values_alone() {
+fn a_panic_on_the_device_is_the_error_of_its_values_only() {
     for failing in 0..4 {
         let options = inflight::CpuOptions::from_env().unwrap();
         let backend = Panicking {
             inner: inflight_cpu::CpuBackend::new(options).unwrap(),
-            left: Arc::new(AtomicUsize::new(failing)),
+            remaining: Arc::new(AtomicUsize::new(failing)),
         };
         let device = Device::with_backend("panicking", Arc::new(backend));
         let x = ones(&[64, 64], &device);
-        // A chain of four launches, each of which needs the one before.
+        // A chain of four dependent launches.
         let mut values = vec![x.sum([0])];
         for step in 1..4 {
             let last = values.last().unwrap();
@@ -272,19 +275,19 @@ fn a_panic_on_the_device_is_the_error_of_its_values_alone() {
                 Err(Error::Device(fault)) => {
                     assert!(position >= failing, "{fault}");
                     assert!(matches!(fault.kind, FaultKind::Panicked(_)), "{fault}");
-                    let first = fault.label.as_ref().expect("the launch is known");
+                    let first = fault.label.as_ref().expect("the fault names the launch");
                     assert!(first.ops().any(|op| op.name == "sum"));
                 }
                 Err(other) => panic!("{other}"),
             }
         }
-        // The device goes on.
+        // The device is still usable.
         assert_eq!((&x + 1.0).to_vec::<f32>().unwrap()[0], 2.0);
     }
 }
 
 #[test]
-fn strict_mode_panics_where_the_mistake_is() {
+fn strict_mode_panics_at_the_faulty_op() {
     if std::env::var_os("INFLIGHT_STRICT").is_some() {
         let device = device();
         let _ = ones(&[2], &device) + ones(&[3], &device);
@@ -296,7 +299,7 @@ fn strict_mode_panics_where_the_mistake_is() {
     assert!(text.contains("add(f32[2], f32[3])"), "{text}");
 }
 
-/// The CPU, but compiling a kernel with a reduction panics.
+/// A CPU backend whose compiler panics on reductions.
 struct PanickingCompiler(Arc<dyn Backend>);
 
 impl Backend for PanickingCompiler {
@@ -319,16 +322,16 @@ impl Backend for PanickingCompiler {
 }
 
 #[test]
-fn a_panic_in_the_compiler_is_the_error_of_its_values_alone() {
+fn a_panic_in_the_compiler_is_the_error_of_its_values_only() {
     let options = inflight::CpuOptions::from_env().unwrap();
     let backend = PanickingCompiler(inflight_cpu::CpuBackend::new(options).unwrap());
     let device = Device::with_backend("panicking", Arc::new(backend));
     let x = ones(&[64, 64], &device);
     let line = line!() + 1;
     let sum = x.exp().sum([0]);
-    let fine = x.matmul(&x);
+    let independent = x.matmul(&x);
     let error = error_of(&sum);
     assert!(error.to_string().contains("no reductions here"), "{error}");
     assert_eq!(error.location().unwrap().line(), line);
-    assert_eq!(fine.to_vec::<f32>().unwrap()[0], 64.0);
+    assert_eq!(independent.to_vec::<f32>().unwrap()[0], 64.0);
 }

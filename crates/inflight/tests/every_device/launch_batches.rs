@@ -16,7 +16,7 @@ struct Parameter {
     square: Tensor,
 }
 
-/// Adam's step: the new value, mean and square.
+/// One Adam step: the new value, first and second moments.
 fn adam(parameter: &Parameter) -> [Tensor; 3] {
     let mean = &parameter.mean * 0.9 + &parameter.gradient * 0.1;
     let square = &parameter.square * 0.999 + parameter.gradient.square() * 0.001;
@@ -25,7 +25,7 @@ fn adam(parameter: &Parameter) -> [Tensor; 3] {
 }
 
 #[test]
-fn an_optimizer_is_one_launch_for_all_its_parameters() {
+fn an_optimizer_step_is_one_launch_for_all_parameters() {
     let device = device();
     let elements = 50_000;
     let parameters: Vec<Parameter> = (0..20)
@@ -41,16 +41,17 @@ fn an_optimizer_is_one_launch_for_all_its_parameters() {
     let reads = updated.iter().flatten().fold(Transaction::default(), Transaction::register);
     let results = reads.execute().unwrap();
     let stats = device.stats().since(&before);
-    // Twenty parameters, each with four operands read and three results written, each once.
+    // Twenty parameters: each reads four operands and writes three results, once.
     assert_eq!(stats.launches, 1, "{stats:?}");
     assert_eq!(stats.bytes_read, 20 * 4 * 4 * elements as u64);
     assert_eq!(stats.bytes_written, 20 * 3 * 4 * elements as u64);
-    // And they are what each is by itself.
+    // The results equal those of separate launches.
     for (parameter, results) in parameters.iter().zip(results.chunks(3)) {
-        let alone = inflight::no_fuse(|| adam(parameter));
-        for (together, alone) in results.iter().zip(&alone) {
-            let (together, alone) = (together.to_vec::<f32>().unwrap(), alone.to_vec::<f32>());
-            for (a, b) in together.iter().zip(alone.unwrap()) {
+        let separate = inflight::no_fuse(|| adam(parameter));
+        for (together, separate) in results.iter().zip(&separate) {
+            let (together, separate) =
+                (together.to_vec::<f32>().unwrap(), separate.to_vec::<f32>());
+            for (a, b) in together.iter().zip(separate.unwrap()) {
                 assert!((a - b).abs() <= 1e-6 * b.abs().max(1e-6), "{a} {b}");
             }
         }
@@ -58,7 +59,7 @@ fn an_optimizer_is_one_launch_for_all_its_parameters() {
 }
 
 #[test]
-fn small_launches_run_together_whatever_they_compute() {
+fn independent_small_launches_are_batched() {
     let device = device();
     let (x, y) = (ramp(1000, 0.01, &device), ramp(77, 0.02, &device));
     let before = device.stats();
@@ -77,10 +78,10 @@ fn small_launches_run_together_whatever_they_compute() {
 }
 
 #[test]
-fn what_depends_on_another_comes_after_it() {
+fn dependent_launches_run_in_order() {
     let device = device();
     let x = ramp(30 * 40, 0.01, &device).reshape([30, 40]);
-    // Each needs all of the one before; all are small.
+    // A chain of small dependent launches.
     let columns = x.sum([0]);
     let rows = (&x * &columns).sum([1]);
     let result = (&x - rows.reshape([30, 1])).sum([0]);

@@ -1,12 +1,12 @@
-//! Products of matrices.
+//! Matmul: vectors, matrices, batches, split-K, fused prologues and epilogues.
 
 use crate::support::{counting, device, message, read};
 use inflight::{DType, Tensor, bf16, f16};
 use inflight_ir::graph::DotAxes;
 use smallvec::smallvec;
 
-/// The product of batches of row-major matrices, one after another.
-fn products(a: &[i32], b: &[i32], [m, k, n]: [usize; 3]) -> Vec<i32> {
+/// Reference matmul of contiguous batches of row-major matrices.
+fn reference_matmul(a: &[i32], b: &[i32], [m, k, n]: [usize; 3]) -> Vec<i32> {
     let pairs = a.chunks(m * k).zip(b.chunks(k * n));
     pairs
         .flat_map(|(a, b)| {
@@ -15,67 +15,67 @@ fn products(a: &[i32], b: &[i32], [m, k, n]: [usize; 3]) -> Vec<i32> {
         .collect()
 }
 
-fn numbers(count: usize) -> Vec<i32> {
+fn small_integers(count: usize) -> Vec<i32> {
     (0..count as i32).map(|i| (i * 7) % 11 - 5).collect()
 }
 
 #[test]
-fn matrices_and_vectors() {
+fn matmul_of_matrices_and_vectors() {
     let device = device();
-    let (a, b) = (numbers(6), numbers(12));
+    let (a, b) = (small_integers(6), small_integers(12));
     let [x, y] = [(&a, [2, 3]), (&b, [3, 4])]
         .map(|(data, shape)| Tensor::from_slice(data, shape, &device).unwrap());
-    let expected = products(&a, &b, [2, 3, 4]);
+    let expected = reference_matmul(&a, &b, [2, 3, 4]);
     assert_eq!(read::<i32>(&x.matmul(&y)), (vec![2, 4], expected.clone()));
     let floats = x.to::<f64>().matmul(&y.to::<f64>());
     let float_expected: Vec<f64> = expected.iter().map(|&x| f64::from(x)).collect();
     assert_eq!(read::<f64>(&floats), (vec![2, 4], float_expected));
-    let halves = x.to::<f16>().matmul(&y.to::<f16>());
-    assert_eq!(read::<i32>(&halves.to::<i32>()).1, expected);
-    let brains = x.to::<bf16>().matmul(&y.to::<bf16>());
-    assert_eq!(read::<i32>(&brains.to::<i32>()).1, expected);
+    let f16_result = x.to::<f16>().matmul(&y.to::<f16>());
+    assert_eq!(read::<i32>(&f16_result.to::<i32>()).1, expected);
+    let bf16_result = x.to::<bf16>().matmul(&y.to::<bf16>());
+    assert_eq!(read::<i32>(&bf16_result.to::<i32>()).1, expected);
 
     let row = Tensor::from_slice(&a[..3], [3], &device).unwrap();
-    assert_eq!(read::<i32>(&row.matmul(&y)), (vec![4], products(&a[..3], &b, [1, 3, 4])));
-    assert_eq!(read::<i32>(&x.matmul(&row)), (vec![2], products(&a, &a[..3], [2, 3, 1])));
+    assert_eq!(read::<i32>(&row.matmul(&y)), (vec![4], reference_matmul(&a[..3], &b, [1, 3, 4])));
+    assert_eq!(read::<i32>(&x.matmul(&row)), (vec![2], reference_matmul(&a, &a[..3], [2, 3, 1])));
     let dot = a[..3].iter().map(|x| x * x).sum::<i32>();
     assert_eq!(read::<i32>(&row.matmul(&row)), (vec![], vec![dot]));
 }
 
 #[test]
-fn batches() {
+fn matmul_batches() {
     let device = device();
-    let (a, b) = (numbers(2 * 6), numbers(2 * 12));
+    let (a, b) = (small_integers(2 * 6), small_integers(2 * 12));
     let x = Tensor::from_slice(&a, [2, 2, 3], &device).unwrap();
     let y = Tensor::from_slice(&b, [2, 3, 4], &device).unwrap();
-    assert_eq!(read::<i32>(&x.matmul(&y)), (vec![2, 2, 4], products(&a, &b, [2, 3, 4])));
-    let one = Tensor::from_slice(&b[..12], [3, 4], &device).unwrap();
+    assert_eq!(read::<i32>(&x.matmul(&y)), (vec![2, 2, 4], reference_matmul(&a, &b, [2, 3, 4])));
+    let shared = Tensor::from_slice(&b[..12], [3, 4], &device).unwrap();
     let repeated = b[..12].repeat(2);
-    let expected = products(&a, &repeated, [2, 3, 4]);
-    assert_eq!(read::<i32>(&x.matmul(&one)), (vec![2, 2, 4], expected));
+    let expected = reference_matmul(&a, &repeated, [2, 3, 4]);
+    assert_eq!(read::<i32>(&x.matmul(&shared)), (vec![2, 2, 4], expected));
     let matrix = Tensor::from_slice(&a[..6], [2, 3], &device).unwrap();
-    let expected = products(&a[..6].repeat(2), &b, [2, 3, 4]);
+    let expected = reference_matmul(&a[..6].repeat(2), &b, [2, 3, 4]);
     assert_eq!(read::<i32>(&matrix.matmul(&y)), (vec![2, 2, 4], expected));
     let row = Tensor::from_slice(&a[..3], [3], &device).unwrap();
-    let expected = products(&a[..3].repeat(2), &b, [1, 3, 4]);
+    let expected = reference_matmul(&a[..3].repeat(2), &b, [1, 3, 4]);
     assert_eq!(read::<i32>(&row.matmul(&y)), (vec![2, 4], expected));
-    let expected = products(&a, &a[..3].repeat(2), [2, 3, 1]);
+    let expected = reference_matmul(&a, &a[..3].repeat(2), [2, 3, 1]);
     assert_eq!(read::<i32>(&x.matmul(&row)), (vec![2, 2], expected));
 }
 
 #[test]
-fn batches_broadcast_both_ways() {
+fn batches_broadcast_in_either_operand() {
     let device = device();
-    let (a, b) = (numbers(2 * 6), numbers(3 * 12));
+    let (a, b) = (small_integers(2 * 6), small_integers(3 * 12));
     let x = Tensor::from_slice(&a, [2, 1, 2, 3], &device).unwrap();
     let y = Tensor::from_slice(&b, [3, 3, 4], &device).unwrap();
     let left: Vec<i32> = a.chunks(6).flat_map(|matrix| matrix.repeat(3)).collect();
-    let expected = products(&left, &b.repeat(2), [2, 3, 4]);
+    let expected = reference_matmul(&left, &b.repeat(2), [2, 3, 4]);
     assert_eq!(read::<i32>(&x.matmul(&y)), (vec![2, 3, 2, 4], expected));
 }
 
 #[test]
-fn nothing_to_sum_is_zero() {
+fn an_empty_contraction_is_zero() {
     let device = device();
     let a = Tensor::ones::<f32>([2, 0], &device);
     let b = Tensor::ones::<f32>([0, 3], &device);
@@ -84,7 +84,7 @@ fn nothing_to_sum_is_zero() {
 }
 
 #[test]
-fn general_contractions() {
+fn dot_general_contracts_any_axes() {
     let device = device();
     let x = counting([2, 3], &device);
     let axes = DotAxes { a_contract: smallvec![0], b_contract: smallvec![0], ..DotAxes::default() };
@@ -94,19 +94,19 @@ fn general_contractions() {
 }
 
 #[test]
-fn mistakes_keep_plausible_shapes() {
+fn failed_matmuls_have_plausible_shapes() {
     let device = device();
     let x = counting([2, 3], &device);
     let y = counting([4, 5], &device);
     let line = line!() + 1;
-    let bad = x.matmul(&y);
-    assert_eq!(bad.shape().extents(), [2, 5]);
-    let text = message(&bad);
+    let mismatched = x.matmul(&y);
+    assert_eq!(mismatched.shape().extents(), [2, 5]);
+    let text = message(&mismatched);
     assert!(text.starts_with("matmul(i32[2, 3], i32[4, 5]) at "), "{text}");
     assert!(text.contains(&format!("matmul.rs:{line}:")), "{text}");
     assert!(text.contains("K = 3 in a") && text.contains("K = 4 in b"), "{text}");
-    // Whatever is computed from it keeps that first cause.
-    let later = (bad.transpose() + 1).sum([0]);
+    // Dependent values report the first error.
+    let later = (mismatched.transpose() + 1).sum([0]);
     assert_eq!(later.shape().extents(), [2]);
     assert_eq!(message(&later), text);
     assert_eq!(later.to_vec::<i32>().unwrap_err().to_string(), text);
@@ -121,7 +121,7 @@ fn mistakes_keep_plausible_shapes() {
 }
 
 #[test]
-fn few_long_sums_are_shared_and_added_up() {
+fn split_k_matmul_matches_exact_sums() {
     let device = device();
     let k = 40_001;
     let values = |seed: usize| (0..3 * k).map(|i| ((i * 7919 + seed) % 17) as i32 - 8).collect();
@@ -132,13 +132,13 @@ fn few_long_sums_are_shared_and_added_up() {
         (0..k).map(|i| rows[row * k + i] * columns[column * k + i]).sum()
     };
     let expected: Vec<i32> = (0..9).map(|i| dot(i / 3, i % 3)).collect();
-    let product = a.matmul(&b.transpose());
-    assert_eq!(product.to_vec::<i32>().unwrap(), expected);
-    // Sums of this size are exact in f64; what follows the product gets all of it.
+    let result = a.matmul(&b.transpose());
+    assert_eq!(result.to_vec::<i32>().unwrap(), expected);
+    // Sums of this size are exact in f64; the epilogue must see the fully reduced result.
     let wide = |x: &Tensor| x.cast(DType::F64);
-    let follows = wide(&a).matmul(&wide(&b).transpose()).relu() + 1.0;
+    let with_epilogue = wide(&a).matmul(&wide(&b).transpose()).relu() + 1.0;
     let expected: Vec<f64> = expected.iter().map(|&x| x.max(0) as f64 + 1.0).collect();
-    assert_eq!(follows.to_vec::<f64>().unwrap(), expected);
+    assert_eq!(with_epilogue.to_vec::<f64>().unwrap(), expected);
     let batched = Tensor::stack(&[wide(&a), wide(&b)], 0);
     let squares = batched.matmul(&batched.swap_dims(1, 2)).to_vec::<f64>().unwrap();
     let square =
@@ -148,58 +148,60 @@ fn few_long_sums_are_shared_and_added_up() {
 }
 
 #[test]
-fn what_follows_a_product_is_taken_in() {
+fn fused_epilogues_match_exact_results() {
     let device = device();
     let data = |rows: usize, columns: usize, step: usize| {
         let values = (0..rows * columns).map(|i| (i * step % 101) as f32 / 50.0 - 1.0).collect();
         Tensor::from_vec(values, [rows, columns], &device).unwrap()
     };
-    type Tail = fn(&Tensor, &Tensor, &Tensor) -> Tensor;
-    let tails: [(&str, Tail); 7] = [
-        ("bias", |product, bias, _| product + bias),
-        ("scaled, and a bias", |product, bias, _| bias + product * 0.5),
-        ("residual", |product, _, residual| product - residual),
-        ("both", |product, bias, residual| product * 0.25 + bias + residual * 2.0),
-        ("gelu", |product, _, _| product.gelu_tanh()),
-        ("bias, gelu", |product, bias, _| (product + bias).gelu_tanh()),
-        ("bias, relu", |product, bias, _| (product + bias).relu()),
+    type Epilogue = fn(&Tensor, &Tensor, &Tensor) -> Tensor;
+    let epilogues: [(&str, Epilogue); 7] = [
+        ("bias", |gemm, bias, _| gemm + bias),
+        ("scale and bias", |gemm, bias, _| bias + gemm * 0.5),
+        ("residual", |gemm, _, residual| gemm - residual),
+        ("bias and residual", |gemm, bias, residual| gemm * 0.25 + bias + residual * 2.0),
+        ("gelu", |gemm, _, _| gemm.gelu_tanh()),
+        ("bias, gelu", |gemm, bias, _| (gemm + bias).gelu_tanh()),
+        ("bias, relu", |gemm, bias, _| (gemm + bias).relu()),
     ];
     for [m, n, k] in [[130, 72, 40], [64, 256, 64], [1, 16, 8], [33, 1, 20]] {
-        for (dtype, most) in [(DType::F32, 2e-6), (DType::BF16, 3e-2), (DType::F16, 4e-3)] {
-            let of = |x: Tensor| x.cast(dtype);
-            let (x, w) = (of(data(m, k, 7) * 0.5), of(data(k, n, 11) * 0.5));
-            let (bias, residual) = (of(data(1, n, 13)), of(data(m, n, 17)));
+        for (dtype, tolerance) in [(DType::F32, 2e-6), (DType::BF16, 3e-2), (DType::F16, 4e-3)] {
+            let cast = |x: Tensor| x.cast(dtype);
+            let (x, w) = (cast(data(m, k, 7) * 0.5), cast(data(k, n, 11) * 0.5));
+            let (bias, residual) = (cast(data(1, n, 13)), cast(data(m, n, 17)));
             let wide = [&x, &w, &bias, &residual].map(|x| x.cast(DType::F64));
             [&x, &w, &bias, &residual].iter().for_each(|x| x.wait().unwrap());
-            for (name, tail) in tails {
-                let found = tail(&x.matmul(&w), &bias, &residual).cast(DType::F64);
-                let expected = tail(&wide[0].matmul(&wide[1]), &wide[2], &wide[3]);
+            for (name, epilogue) in epilogues {
+                let found = epilogue(&x.matmul(&w), &bias, &residual).cast(DType::F64);
+                let expected = epilogue(&wide[0].matmul(&wide[1]), &wide[2], &wide[3]);
                 let error = ((found - &expected).abs() / (expected.abs() + 1.0)).max_all();
                 let error = error.item::<f64>().unwrap();
-                assert!(error < most, "{name} of {m} {n} {k} {dtype}: {error}");
+                assert!(error < tolerance, "{name} of {m} {n} {k} {dtype}: {error}");
             }
         }
     }
 }
 
-/// Operands that a kernel computes, of few rows or columns: sums of whole numbers, so that they are exact.
+/// Skinny operands computed by a fused prologue. Sums of integers are exact in any order.
 #[test]
-fn small_operands_that_are_computed_on_the_way() {
+fn small_computed_operands_match_stored_ones() {
     let device = device();
     for [m, k, n] in [[60, 130, 600], [20, 1024, 512], [600, 130, 60], [520, 1024, 24]] {
-        let (a, b) = (numbers(m * k), numbers(k * n));
-        let expected = products(&a, &b, [m, k, n]);
+        let (a, b) = (small_integers(m * k), small_integers(k * n));
+        let expected = reference_matmul(&a, &b, [m, k, n]);
         let x = Tensor::from_slice(&a, [m, k], &device).unwrap();
         let y = Tensor::from_slice(&b, [k, n], &device).unwrap();
         let [wide_x, wide_y] = [x.to::<f32>(), y.to::<f32>()].map(|wide| {
             wide.wait().unwrap();
             wide
         });
-        let turned = y.transpose().to::<f32>().transpose();
-        for product in
-            [x.to::<f32>().matmul(&wide_y), wide_x.matmul(&y.to::<f32>()), wide_x.matmul(&turned)]
-        {
-            assert_eq!(read::<i32>(&product.to::<i32>()).1, expected, "{m} × {k} × {n}");
+        let transposed = y.transpose().to::<f32>().transpose();
+        for result in [
+            x.to::<f32>().matmul(&wide_y),
+            wide_x.matmul(&y.to::<f32>()),
+            wide_x.matmul(&transposed),
+        ] {
+            assert_eq!(read::<i32>(&result.to::<i32>()).1, expected, "{m} × {k} × {n}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A GPU that does not exist.
+//! Opening a GPU that does not exist.
 
 use inflight::Device;
 
@@ -9,9 +9,9 @@ fn opening_a_missing_gpu_fails_with_the_number_of_gpus_or_the_missing_library() 
         Ok(count) => assert!(error.contains(&format!("there are {count}")), "{error}"),
         Err(reason) => {
             // There is no driver, it cannot be started, or it is too old.
-            let said = ["install", "starting the driver", "asking for the driver"];
-            assert!(said.iter().any(|said| error.contains(said)), "{error}");
-            assert!(said.iter().any(|said| reason.to_string().contains(said)), "{reason}");
+            let message = ["install", "starting the driver", "asking for the driver"];
+            assert!(message.iter().any(|message| error.contains(message)), "{error}");
+            assert!(message.iter().any(|message| reason.to_string().contains(message)), "{reason}");
         }
     }
 }

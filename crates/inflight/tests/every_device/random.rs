@@ -56,9 +56,9 @@ fn uniform_floats_are_exact_fractions() {
     }
 }
 
-/// Interpreted or compiled, on one thread or on three.
+/// The block interpreter and machine code, on one thread and on three.
 #[test]
-fn every_path_gives_the_same_bits() {
+fn every_path_generates_the_same_bits() {
     let fast = device();
     let options = CpuOptions { path: Some(CpuPath::Block), threads: Some(3) };
     let plain = Device::open_cpu(options).unwrap();
@@ -105,9 +105,9 @@ fn integers_cover_their_range() {
     assert_eq!(Tensor::randint(4, 5, [3], 0, &device).to_vec::<i32>().unwrap(), [4; 3]);
 }
 
-/// The moments and tails of a large sample, within five of their own standard deviations.
+/// The moments and tails of a large sample are within five standard deviations of their estimates.
 #[test]
-fn normal_floats_are_distributed_as_they_should() {
+fn normal_floats_have_the_moments_of_the_distribution() {
     let device = device();
     let n = 1_000_000;
     let single = Tensor::randn::<f32>(0.0, 1.0, [n], 42, &device).to_vec::<f32>().unwrap();
@@ -151,7 +151,7 @@ fn normal_floats_are_shifted_and_scaled() {
 }
 
 #[test]
-fn mistakes() {
+fn invalid_arguments_are_errors() {
     let device = device();
     let line = line!() + 1;
     let bad = Tensor::rand::<i32>([2, 3], 0, &device);

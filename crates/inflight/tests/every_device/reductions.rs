@@ -4,7 +4,7 @@ use crate::support::{counting, device, message, read};
 use inflight::{DType, Tensor, bf16, f16};
 
 #[test]
-fn three_forms() {
+fn reductions_over_one_several_and_all_axes() {
     let device = device();
     let x = counting([2, 3], &device);
     assert_eq!(read::<i32>(&x.sum_all()), (vec![], vec![15]));
@@ -19,9 +19,9 @@ fn three_forms() {
     assert_eq!(scalar.mean_all().item::<f32>().unwrap(), 4.0);
 }
 
-/// An assembler of CUDA loses negations in the larger or smaller of three numbers.
+/// Regression test: an assembler of CUDA drops negations in three-operand min and max.
 #[test]
-fn negated_integers_are_compared_with_others() {
+fn max_and_min_of_negated_integers() {
     let device = device();
     let x = Tensor::from_vec(vec![0, 3, -4, -2], [2, 2], &device).unwrap();
     let y = Tensor::from_vec(vec![5, -6, 1, 7], [2, 2], &device).unwrap();
@@ -38,13 +38,13 @@ fn negated_integers_are_compared_with_others() {
 }
 
 #[test]
-fn what_replaces_a_sum_of_nothing_is_there() {
+fn select_after_an_empty_sum() {
     let device = device();
     for (shape, update) in [([0, 1], [1, 1]), ([0, 5], [1, 5])] {
-        // Memory that was used before.
+        // Dirty the memory that the result will use.
         Tensor::full(true, [64], &device).cumsum(0).wait().unwrap();
-        let nothing = Tensor::from_vec(Vec::<i32>::new(), shape, &device).unwrap();
-        let sum = nothing.sum([0]).reshape(update);
+        let empty = Tensor::from_vec(Vec::<i32>::new(), shape, &device).unwrap();
+        let sum = empty.sum([0]).reshape(update);
         let other = counting(update, &device) + 7;
         other.wait().unwrap();
         let replaced = sum.slice_assign((0..1, 0..update[1]), &other);
@@ -88,7 +88,7 @@ fn variances() {
 }
 
 #[test]
-fn logarithms_of_sums_do_not_overflow() {
+fn logsumexp_does_not_overflow() {
     let device = device();
     let infinity = f64::INFINITY;
     let data = vec![1000.0, 1001.0, -infinity, -infinity, infinity, 0.0, f64::NAN, 1.0];
@@ -104,7 +104,7 @@ fn logarithms_of_sums_do_not_overflow() {
 }
 
 #[test]
-fn nothing_is_reduced_to_the_identity() {
+fn empty_reductions_are_the_identity() {
     let device = device();
     let empty = Tensor::zeros::<f32>([0, 2], &device);
     assert_eq!(read::<f32>(&empty.sum([0])).1, [0.0; 2]);
@@ -115,7 +115,7 @@ fn nothing_is_reduced_to_the_identity() {
 }
 
 #[test]
-fn halves_are_averaged_in_single_precision() {
+fn sixteen_bit_means_accumulate_in_f32() {
     let device = device();
     let x = Tensor::full(f16::from_f32(100.0), [100, 1000], &device);
     assert_eq!(x.mean_all().item::<f16>().unwrap(), f16::from_f32(100.0));
@@ -126,7 +126,7 @@ fn halves_are_averaged_in_single_precision() {
 }
 
 #[test]
-fn positions() {
+fn argmax_and_argmin() {
     let device = device();
     let x = Tensor::from_vec(vec![3.0, 9.0, 9.0, 4.0, -1.0, f64::NAN], [2, 3], &device).unwrap();
     assert_eq!(read::<i64>(&x.argmax(1)), (vec![2], vec![1, 2]));
@@ -150,7 +150,7 @@ fn scans() {
 }
 
 #[test]
-fn mistakes() {
+fn errors_name_method_axis_and_line() {
     let device = device();
     let x = counting([2, 3], &device);
     let line = line!() + 1;

@@ -1,16 +1,16 @@
-//! Sorts, Fourier transforms and triangular matrices.
+//! Sort, top-k, FFT, Cholesky and triangular solve.
 
 use crate::support;
 use inflight::{Complex, DType, Device, Shape, Tensor, Transpose, TriangularOptions};
 use std::sync::LazyLock;
 
-/// The device of these tests.
+/// The device shared by these tests.
 fn device() -> Device {
     static DEVICE: LazyLock<Device> = LazyLock::new(support::device);
     DEVICE.clone()
 }
 
-fn numbers(count: usize, seed: u64) -> Vec<f32> {
+fn uniform(count: usize, seed: u64) -> Vec<f32> {
     let mut state = seed;
     let next = |_| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -21,7 +21,7 @@ fn numbers(count: usize, seed: u64) -> Vec<f32> {
 
 #[test]
 fn sorts_along_any_axis() {
-    let values = numbers(60, 3);
+    let values = uniform(60, 3);
     let x = Tensor::from_vec(values.clone(), [5, 12], &device()).unwrap();
     let rows: Vec<f32> = values
         .chunks(12)
@@ -36,7 +36,7 @@ fn sorts_along_any_axis() {
     assert!((0..12).all(|column| {
         (1..5).all(|row| columns[12 * row + column] <= columns[12 * (row - 1) + column])
     }));
-    // Positions lead to the sorted elements.
+    // The argsort positions select the sorted elements.
     let positions = x.argsort(1, true);
     assert_eq!(positions.dtype(), DType::I64);
     let found = x.gather(1, &positions).to_vec::<f32>().unwrap();
@@ -45,23 +45,23 @@ fn sorts_along_any_axis() {
 }
 
 #[test]
-fn a_sort_takes_in_what_is_before_and_gives_to_what_is_after() {
-    let x = Tensor::from_vec(numbers(3000, 5), [3000], &device()).unwrap();
+fn a_sort_between_producer_and_consumer() {
+    let x = Tensor::from_vec(uniform(3000, 5), [3000], &device()).unwrap();
     let found = ((&x * 2.0).sort(0, false) + 1.0).to_vec::<f32>().unwrap();
     let mut expected: Vec<f32> = x.to_vec::<f32>().unwrap().iter().map(|x| x * 2.0).collect();
     expected.sort_by(f32::total_cmp);
     expected.iter_mut().for_each(|x| *x += 1.0);
     assert_eq!(found, expected);
-    // A view is sorted as the tensor it shows.
+    // A view is sorted in its own order.
     let flipped = x.flip([0]).reshape([1000, 3]).transpose().sort(1, false);
-    let again = x.flip([0]).to_vec::<f32>().unwrap();
-    let mut first: Vec<f32> = again.iter().step_by(3).copied().collect();
+    let reversed = x.flip([0]).to_vec::<f32>().unwrap();
+    let mut first: Vec<f32> = reversed.iter().step_by(3).copied().collect();
     first.sort_by(f32::total_cmp);
     assert_eq!(flipped.narrow(0, 0, 1).to_vec::<f32>().unwrap(), first);
 }
 
 #[test]
-fn the_largest_elements() {
+fn top_k() {
     let x = Tensor::from_vec(vec![3, 9, 1, 7, 9, 2], [2, 3], &device()).unwrap();
     let (values, positions) = x.top_k(2, 1);
     assert_eq!(values.to_vec::<i32>().unwrap(), [9, 3, 9, 7]);
@@ -74,17 +74,17 @@ fn the_largest_elements() {
     assert_eq!(positions.dtype(), DType::I64);
 }
 
-/// Elements of a transform, as its definition says.
+/// Reference DFT by definition.
 fn transform(x: &[Complex<f64>], k: usize) -> Complex<f64> {
     let n = x.len();
-    let root = |turns: usize| Complex::cis(-2.0 * std::f64::consts::PI * turns as f64 / n as f64);
+    let root = |power: usize| Complex::cis(-2.0 * std::f64::consts::PI * power as f64 / n as f64);
     x.iter().enumerate().map(|(j, x)| x * root(j * k % n)).sum()
 }
 
 #[test]
 fn fourier_transforms() {
     for n in [1, 6, 13, 100, 128, 211, 3000] {
-        let parts = numbers(2 * n, 7);
+        let parts = uniform(2 * n, 7);
         let values: Vec<Complex<f32>> =
             parts.chunks(2).map(|pair| Complex::new(pair[0], pair[1])).collect();
         let x = Tensor::from_vec(values.clone(), [n], &device()).unwrap();
@@ -99,46 +99,46 @@ fn fourier_transforms() {
             .map(|(a, b)| (Complex::new(a.re as f64, a.im as f64) - b).norm_sqr());
         let error = error.sum::<f64>().sqrt() / norm;
         assert!(error < 2e-6, "{error} for {n}");
-        let back = x.fft(0).ifft(0).to_vec::<Complex<f32>>().unwrap();
-        assert!(back.iter().zip(&values).all(|(a, b)| (a - b).norm() < 1e-5));
+        let restored = x.fft(0).ifft(0).to_vec::<Complex<f32>>().unwrap();
+        assert!(restored.iter().zip(&values).all(|(a, b)| (a - b).norm() < 1e-5));
     }
 }
 
 #[test]
-fn transforms_of_real_numbers_along_any_axis() {
-    let x = Tensor::from_vec(numbers(60, 9), [4, 15], &device()).unwrap();
-    let half = x.rfft(0);
-    assert_eq!((half.shape(), half.dtype()), (&Shape::from([3, 15]), DType::C64));
+fn real_transforms_along_any_axis() {
+    let x = Tensor::from_vec(uniform(60, 9), [4, 15], &device()).unwrap();
+    let spectrum = x.rfft(0);
+    assert_eq!((spectrum.shape(), spectrum.dtype()), (&Shape::from([3, 15]), DType::C64));
     let all = x.fft(0).narrow(0, 0, 3).to_vec::<Complex<f32>>().unwrap();
-    let half_values = half.to_vec::<Complex<f32>>().unwrap();
-    assert!(half_values.iter().zip(&all).all(|(a, b)| (a - b).norm() < 1e-5));
-    let back = half.irfft(4, 0).to_vec::<f32>().unwrap();
+    let spectrum_values = spectrum.to_vec::<Complex<f32>>().unwrap();
+    assert!(spectrum_values.iter().zip(&all).all(|(a, b)| (a - b).norm() < 1e-5));
+    let restored = spectrum.irfft(4, 0).to_vec::<f32>().unwrap();
     let values = x.to_vec::<f32>().unwrap();
-    assert!(back.iter().zip(&values).all(|(a, b)| (a - b).abs() < 1e-6));
-    let message = half.irfft(9, 0).check().unwrap_err().to_string();
+    assert!(restored.iter().zip(&values).all(|(a, b)| (a - b).abs() < 1e-6));
+    let message = spectrum.irfft(9, 0).check().unwrap_err().to_string();
     assert!(message.contains("irfft") && message.contains("extent 5"), "{message}");
     assert!(x.cast(DType::I32).fft(0).check().is_err());
 }
 
 #[test]
-fn factors_and_solutions() {
+fn cholesky_and_triangular_solve() {
     let n = 40;
-    let a = Tensor::from_vec(numbers(2 * n * n, 11), [2, n, n], &device()).unwrap();
+    let a = Tensor::from_vec(uniform(2 * n * n, 11), [2, n, n], &device()).unwrap();
     let identity = Tensor::eye::<f32>(n, &device());
     let positive = a.matmul(&a.swap_dims(1, 2)) + &identity * n as f32;
     let factor = positive.cholesky();
-    let again = factor.matmul(&factor.swap_dims(1, 2));
-    let error = (again - &positive).abs().max_all().item::<f32>().unwrap();
+    let reconstructed = factor.matmul(&factor.swap_dims(1, 2));
+    let error = (reconstructed - &positive).abs().max_all().item::<f32>().unwrap();
     assert!(error < 1e-4, "{error}");
-    // Two triangular systems solve the whole one.
-    let b = Tensor::from_vec(numbers(2 * n * 3, 13), [2, n, 3], &device()).unwrap();
-    let half = factor.solve_triangular(&b, TriangularOptions::lower());
+    // Two triangular solves solve the original system.
+    let b = Tensor::from_vec(uniform(2 * n * 3, 13), [2, n, 3], &device()).unwrap();
+    let partial = factor.solve_triangular(&b, TriangularOptions::lower());
     let options =
         TriangularOptions { transpose: Transpose::Transpose, ..TriangularOptions::lower() };
-    let x = factor.solve_triangular(&half, options);
+    let x = factor.solve_triangular(&partial, options);
     let error = (positive.matmul(&x) - &b).abs().max_all().item::<f32>().unwrap();
     assert!(error < 1e-4, "{error}");
-    let upper = factor.swap_dims(1, 2).solve_triangular(&half, TriangularOptions::upper());
+    let upper = factor.swap_dims(1, 2).solve_triangular(&partial, TriangularOptions::upper());
     let error = (upper - &x).abs().max_all().item::<f32>().unwrap();
     assert!(error < 1e-5, "{error}");
     let message = b.cholesky().check().unwrap_err().to_string();

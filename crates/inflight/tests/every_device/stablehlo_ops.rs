@@ -1,11 +1,11 @@
-//! The self-checking programs of the lowering, one for each operation and class of dtypes, on the device.
+//! Self-checking StableHLO programs, one for each operation and class of dtypes, run on the device.
 
 use crate::support::device;
 use inflight::program::CustomCalls;
 use inflight::{Device, Program, Result};
 use std::path::{Path, PathBuf};
 
-/// Runs a program that checks itself.
+/// Runs a self-checking program.
 fn check(program: &Program, device: &Device) -> Result<()> {
     let execution = device.compile(program)?.submit(&[])?;
     execution.done.get()?;
@@ -13,15 +13,15 @@ fn check(program: &Program, device: &Device) -> Result<()> {
 }
 
 #[test]
-fn every_operation_does_what_its_program_expects() {
-    // Hides from the lowering what is known.
+fn every_operation_passes_its_self_checking_program() {
+    // Hide constants from constant folding.
     CustomCalls::register("test.identity", |inputs, outputs| {
         for (input, output) in inputs.iter().zip(outputs) {
             output.bytes.copy_from_slice(input.bytes);
         }
         Ok(())
     });
-    // A bundle has them beside it.
+    // In a bundle, the programs are beside the binary.
     let folder = match std::env::var_os("INFLIGHT_TEST_OPS") {
         Some(folder) => PathBuf::from(folder),
         None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../hlo/tests/ops"),
@@ -35,7 +35,7 @@ fn every_operation_does_what_its_program_expects() {
         }
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let program = Program::load(&path).unwrap();
-        // What no device runs: tokens, quantized types and the like.
+        // Unsupported types: tokens, quantized types and the like.
         if program.excluded_feature().is_some() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Many threads, many streams, promises: the right values in any order.
+//! Tensors and promises on several threads and streams.
 
 use crate::support::device;
 use inflight::{Device, Tensor};
@@ -23,7 +23,7 @@ fn tensors_cross_threads() {
 fn a_value_recorded_on_one_thread_is_read_on_another() {
     let device = device();
     let x = filled(1.0, 100, &device);
-    // Recorded there, never submitted there, read here, after that thread is gone.
+    // Recorded on a thread that exits without submitting, and read on this one.
     let y = thread::spawn(move || (&x + 1.0).exp() * 0.0 + 7.0).join().unwrap();
     assert_eq!(y.to_vec::<f32>().unwrap(), [7.0; 100]);
 }
@@ -33,7 +33,7 @@ fn a_value_submitted_on_one_thread_is_used_on_another_in_order() {
     let device = device();
     let mut x = filled(0.0, 10_000, &device);
     for round in 0..50 {
-        // Each thread has a stream of its own: every hand-over crosses streams.
+        // Each thread has its own stream: every hand-over crosses streams.
         x = thread::spawn(move || {
             let next = &x + 1.0;
             next.device().flush();
@@ -48,7 +48,7 @@ fn a_value_submitted_on_one_thread_is_used_on_another_in_order() {
 }
 
 #[test]
-fn threads_that_share_values_agree() {
+fn threads_sharing_a_value_compute_the_same_results() {
     let device = device();
     let shared = filled(2.0, 1000, &device).exp().log() + 1.0;
     let workers: Vec<_> = (0..8)
@@ -70,7 +70,7 @@ fn threads_that_share_values_agree() {
 }
 
 #[test]
-fn a_value_goes_to_another_device_without_a_wait() {
+fn a_value_is_copied_to_another_device_without_a_wait() {
     let (first, second) = (device(), device());
     let x = filled(3.0, 1000, &first);
     let y = (&x * 2.0).to_device(&second);
@@ -84,7 +84,7 @@ fn a_value_goes_to_another_device_without_a_wait() {
 }
 
 #[test]
-fn promises_are_shared_and_outlive_everything() {
+fn promises_are_shared_and_outlive_their_tensors() {
     let device = device();
     let promise = (filled(1.0, 1000, &device) + 1.0).to_vec_async::<f32>();
     let clones: Vec<_> = (0..4).map(|_| promise.clone()).collect();
@@ -102,7 +102,7 @@ impl Wake for Flag {
     }
 }
 
-/// Polls a future on this thread until it is done, parking in between.
+/// Polls a future on this thread until it completes, and parks between polls.
 fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(thread::Thread);
     impl Wake for Unpark {
@@ -144,7 +144,7 @@ fn promises_and_tensors_may_be_dropped_or_forgotten_at_any_time() {
             0 => drop(promise),
             1 => std::mem::forget(promise),
             2 => {
-                // Polled once, then dropped: the waker is registered, but its future is gone.
+                // Polled once and dropped: its waker must be deregistered.
                 let flag = Arc::new(Flag(AtomicUsize::new(0)));
                 let waker = Waker::from(flag.clone());
                 let mut promise = std::pin::pin!(promise);
@@ -154,12 +154,12 @@ fn promises_and_tensors_may_be_dropped_or_forgotten_at_any_time() {
         }
     }
     device.wait().unwrap();
-    // Everything that ran gave its memory back.
+    // All memory is freed.
     assert_eq!(device.memory().in_use, 0);
 }
 
 #[test]
-fn dropping_the_last_handle_of_a_device_ends_it_in_peace() {
+fn dropping_the_last_handle_of_a_device_shuts_it_down() {
     for _ in 0..20 {
         let device = device();
         let promise = (filled(1.0, 1000, &device) + 1.0).to_vec_async::<f32>();
@@ -169,11 +169,11 @@ fn dropping_the_last_handle_of_a_device_ends_it_in_peace() {
 }
 
 #[test]
-fn what_is_submitted_along_with_a_value_that_is_there_runs_too() {
+fn reading_a_ready_value_submits_the_rest_of_its_segment() {
     let device = device();
     let x = filled(1.0, 64, &device);
-    let product = x.reshape([8, 8]).matmul(&x.reshape([8, 8]));
-    // Reading this waits for nothing, but submits the product.
+    let gemm = x.reshape([8, 8]).matmul(&x.reshape([8, 8]));
+    // Reading a ready value does not wait, but submits the matmul.
     assert_eq!(x.reshape([4, 16]).to_vec::<f32>().unwrap(), [1.0; 64]);
-    assert_eq!(product.to_vec_async::<f32>().get().unwrap(), [8.0; 64]);
+    assert_eq!(gemm.to_vec_async::<f32>().get().unwrap(), [8.0; 64]);
 }

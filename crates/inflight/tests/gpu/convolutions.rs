@@ -5,10 +5,10 @@ use inflight::{ConvOptions, CudaOptions, DType, Device, Program, Tensor};
 use inflight_testkit::tests;
 
 tests![
-    bf16x3_convolutions_are_right,
-    large_convolutions_of_16_bit_floats_are_right,
-    large_convolutions_are_right_in_programs,
-    bf16x3_convolutions_are_more_exact_than_f32_ones,
+    bf16x3_convolutions_match_the_cpu,
+    large_16_bit_convolutions_match_the_cpu,
+    large_convolutions_in_programs_match_the_cpu,
+    bf16x3_convolution_error_is_below_that_of_f32,
     convolutions_without_memory_for_the_bf16x3_split_run_in_f32,
 ];
 
@@ -16,16 +16,14 @@ tests![
 struct Convolution {
     x: Vec<usize>,
     weight: Vec<usize>,
-    of: fn(&Tensor, &Tensor) -> Tensor,
+    apply: fn(&Tensor, &Tensor) -> Tensor,
 }
 
 /// Convolutions that are large enough for the bf16x3 split: with partial tiles and features, windows of several kinds along
 /// one to three axes, and split-K sums.
 fn large_convolutions() -> Vec<Convolution> {
-    let large = |x: &[usize], weight: &[usize], of: fn(&Tensor, &Tensor) -> Tensor| Convolution {
-        x: x.to_vec(),
-        weight: weight.to_vec(),
-        of,
+    let large = |x: &[usize], weight: &[usize], apply: fn(&Tensor, &Tensor) -> Tensor| {
+        Convolution { x: x.to_vec(), weight: weight.to_vec(), apply }
     };
     vec![
         large(&[5, 64, 30, 30], &[64, 64, 3, 3], |x, weight| {
@@ -43,7 +41,7 @@ fn large_convolutions() -> Vec<Convolution> {
         large(&[10, 64, 30, 30], &[128, 64, 3, 3], |x, weight| {
             x.conv2d(weight, None, ConvOptions::default().padding(1))
         }),
-        // A stride that leaves out the last position where the window fits.
+        // A stride that skips the last position where the window fits.
         large(&[6, 72, 37, 51], &[72, 72, 5, 2], |x, weight| {
             let (stride, padding, dilation) = ([1, 3], [3, 0], [2, 1]);
             x.conv2d(
@@ -68,42 +66,42 @@ fn large_convolutions() -> Vec<Convolution> {
     ]
 }
 
-fn bf16x3_convolutions_are_right() {
+fn bf16x3_convolutions_match_the_cpu() {
     let device = gpu_with(CudaOptions::default());
     let devices = [Device::cpu(), device];
-    for Convolution { x: shape, weight: weight_shape, of } in large_convolutions() {
+    for Convolution { x: shape, weight: weight_shape, apply } in large_convolutions() {
         // Also with values that have no bf16x3 split.
-        for odd in [None, Some(f32::INFINITY), Some(f32::NAN), Some(1.3e38)] {
+        for special in [None, Some(f32::INFINITY), Some(f32::NAN), Some(1.3e38)] {
             let results = devices.each_ref().map(|device| {
                 let mut values = small_integers(shape.iter().product(), 7);
-                if let Some(odd) = odd {
-                    let place = values.len() / shape[0] - 3;
-                    values[place] = odd;
+                if let Some(special) = special {
+                    let index = values.len() / shape[0] - 3;
+                    values[index] = special;
                 }
                 let x = Tensor::from_vec(values, shape.clone(), device).unwrap();
                 let weight = small_integers(weight_shape.iter().product(), 11);
                 let weight = Tensor::from_vec(weight, weight_shape.clone(), device).unwrap();
                 let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
-                let values = of(&x, &weight).to_vec::<f32>().unwrap();
+                let values = apply(&x, &weight).to_vec::<f32>().unwrap();
                 values.into_iter().map(bits).collect::<Vec<u32>>()
             });
-            assert!(results[0] == results[1], "{shape:?}, {weight_shape:?}, {odd:?}");
+            assert!(results[0] == results[1], "{shape:?}, {weight_shape:?}, {special:?}");
         }
     }
 }
 
 /// Sums of integers are exact in `f32`, and are rounded once.
-fn large_convolutions_of_16_bit_floats_are_right() {
+fn large_16_bit_convolutions_match_the_cpu() {
     let device = gpu_with(CudaOptions::default());
     let devices = [Device::cpu(), device];
-    for Convolution { x: shape, weight: weight_shape, of } in large_convolutions() {
+    for Convolution { x: shape, weight: weight_shape, apply } in large_convolutions() {
         for dtype in [DType::BF16, DType::F16] {
             let results = devices.each_ref().map(|device| {
-                let whole = |shape: &Vec<usize>, step| {
-                    let numbers = small_integers(shape.iter().product(), step);
-                    Tensor::from_vec(numbers, shape.clone(), device).unwrap().cast(dtype)
+                let small = |shape: &Vec<usize>, step| {
+                    let values = small_integers(shape.iter().product(), step);
+                    Tensor::from_vec(values, shape.clone(), device).unwrap().cast(dtype)
                 };
-                let result = of(&whole(&shape, 7), &whole(&weight_shape, 11));
+                let result = apply(&small(&shape, 7), &small(&weight_shape, 11));
                 result.cast(DType::F32).to_vec::<f32>().unwrap()
             });
             assert!(results[0] == results[1], "{dtype}, {shape:?}, {weight_shape:?}");
@@ -111,8 +109,8 @@ fn large_convolutions_of_16_bit_floats_are_right() {
     }
 }
 
-/// Layouts of StableHLO programs: features last, the gradient of a kernel, and groups of examples.
-fn large_convolutions_are_right_in_programs() {
+/// Layouts of StableHLO programs: NHWC, the weight gradient, and batch groups.
+fn large_convolutions_in_programs_match_the_cpu() {
     let device = gpu_with(CudaOptions::default());
     let devices = [Device::cpu(), device];
     let cases = [
@@ -129,14 +127,14 @@ fn large_convolutions_are_right_in_programs() {
         ("[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", 2, "8x30x30x64", "3x3x64x96", "4x30x30x96"),
     ];
     let dtypes = [DType::F32, DType::BF16];
-    for ((numbers, groups, x, kernel, result), dtype) in
+    for ((dimensions, groups, x, kernel, result), dtype) in
         cases.into_iter().flat_map(|case| dtypes.map(|dtype| (case, dtype)))
     {
         let [x_type, kernel_type, result_type] =
             [x, kernel, result].map(|shape| format!("tensor<{shape}x{dtype}>"));
         let text = format!(
             "func.func @main(%x: {x_type}, %k: {kernel_type}) -> {result_type} {{\n\
-             %0 = stablehlo.convolution(%x, %k) dim_numbers = {numbers}, \
+             %0 = stablehlo.convolution(%x, %k) dim_numbers = {dimensions}, \
              window = {{stride = [1, 1], pad = [[1, 1], [1, 1]]}} \
              {{batch_group_count = {groups} : i64, feature_group_count = 1 : i64}} \
              : ({x_type}, {kernel_type}) -> {result_type}\nreturn %0 : {result_type}\n}}\n"
@@ -146,30 +144,30 @@ fn large_convolutions_are_right_in_programs() {
             shape.split('x').map(|extent| extent.parse().unwrap()).collect::<Vec<usize>>()
         });
         let results = devices.each_ref().map(|device| {
-            let whole = |shape: &Vec<usize>, step| {
-                let numbers = small_integers(shape.iter().product(), step);
-                Tensor::from_vec(numbers, shape.clone(), device).unwrap().cast(dtype)
+            let small = |shape: &Vec<usize>, step| {
+                let values = small_integers(shape.iter().product(), step);
+                Tensor::from_vec(values, shape.clone(), device).unwrap().cast(dtype)
             };
-            let operands = [whole(&x, 7), whole(&kernel, 11)];
+            let operands = [small(&x, 7), small(&kernel, 11)];
             let executable = device.compile(&program).unwrap();
             let results = executable.execute(&[&operands[0], &operands[1]]).unwrap();
             results[0].cast(DType::F32).to_vec::<f32>().unwrap()
         });
-        assert!(results[0] == results[1], "{dtype}, {numbers}, {groups}");
+        assert!(results[0] == results[1], "{dtype}, {dimensions}, {groups}");
     }
 }
 
-/// The results are as exact as sums of unrounded products; `f32` sums of single products are off by more.
-fn bf16x3_convolutions_are_more_exact_than_f32_ones() {
+/// The error is that of summing unrounded scalar products, below that of sequential `f32` sums.
+fn bf16x3_convolution_error_is_below_that_of_f32() {
     let device = gpu_with(CudaOptions::default());
-    for Convolution { x: shape, weight: weight_shape, of } in large_convolutions() {
+    for Convolution { x: shape, weight: weight_shape, apply } in large_convolutions() {
         let x = Tensor::rand::<f32>(shape.clone(), 1, &device) * 2.0 - 1.0;
         let weight = Tensor::rand::<f32>(weight_shape.clone(), 2, &device) * 2.0 - 1.0;
         let [exact_x, exact_weight] = [&x, &weight].map(|x| x.cast(DType::F64));
-        let exact = of(&exact_x, &exact_weight);
-        let magnitude = of(&exact_x.abs(), &exact_weight.abs());
-        let off = (of(&x, &weight).cast(DType::F64) - exact).abs() / magnitude;
-        let largest = off.max_all().item::<f64>().unwrap();
+        let exact = apply(&exact_x, &exact_weight);
+        let magnitude = apply(&exact_x.abs(), &exact_weight.abs());
+        let error = (apply(&x, &weight).cast(DType::F64) - exact).abs() / magnitude;
+        let largest = error.max_all().item::<f64>().unwrap();
         assert!(largest < 1e-7, "{shape:?}, {weight_shape:?}: off by {largest}");
     }
 }

@@ -6,17 +6,17 @@ use inflight::{CudaOptions, Device, Tensor, Transaction};
 use inflight_testkit::tests;
 
 tests![
-    large_uploads_arrive_whole_and_in_order,
-    values_move_between_devices,
+    large_uploads_are_complete_and_ordered,
+    values_are_copied_between_devices,
     a_transaction_reads_many_tensors_with_one_wait,
     memory_is_reused_in_stream_order,
     streams_of_several_threads_wait_for_each_other,
-    running_out_of_memory_is_an_error_of_the_value,
+    out_of_memory_is_an_error_of_the_value,
     elementwise_results_reuse_the_memory_of_dead_operands,
     fused_epilogues_reuse_the_memory_of_dead_operands,
 ];
 
-fn large_uploads_arrive_whole_and_in_order() {
+fn large_uploads_are_complete_and_ordered() {
     let device = gpu();
     let elements = 5 << 20;
     let data: Vec<u32> = (0..elements).map(|i: u32| i.wrapping_mul(2654435761)).collect();
@@ -27,14 +27,14 @@ fn large_uploads_arrive_whole_and_in_order() {
     assert!(found.iter().zip(&data).all(|(found, x)| *found == x.wrapping_mul(3)));
 }
 
-fn values_move_between_devices() {
+fn values_are_copied_between_devices() {
     let device = gpu();
     let cpu = Device::cpu();
     let x = support::counting([300, 70], &cpu);
-    let there = (&x * 2).to_device(&device) + 1;
-    let back = there.to_device(&cpu) - 1;
+    let on_gpu = (&x * 2).to_device(&device) + 1;
+    let on_cpu = on_gpu.to_device(&cpu) - 1;
     let expected: Vec<i32> = (0..300 * 70).map(|i| 2 * i).collect();
-    assert_eq!(back.to_vec::<i32>().unwrap(), expected);
+    assert_eq!(on_cpu.to_vec::<i32>().unwrap(), expected);
     // An error is copied, too.
     let failed = support::counting([2], &cpu).reshape([7]).to_device(&device) + 1;
     assert!(failed.to_vec::<i32>().is_err());
@@ -90,11 +90,11 @@ fn streams_of_several_threads_wait_for_each_other() {
     assert_eq!(values.last().unwrap().to_vec::<f32>().unwrap(), vec![21.0; 1 << 18]);
 }
 
-fn running_out_of_memory_is_an_error_of_the_value() {
+fn out_of_memory_is_an_error_of_the_value() {
     let device = gpu();
     device.set_memory_limit(Some(64 << 20));
     let large = Tensor::ones::<f32>([32 << 20], &device).cumsum(0);
-    let error = large.to_vec::<f32>().expect_err("it does not fit").to_string();
+    let error = large.to_vec::<f32>().expect_err("the value exceeds the memory limit").to_string();
     assert!(error.contains("out of memory"), "{error}");
     let small = Tensor::ones::<f32>([10], &device).cumsum(0);
     assert_eq!(small.to_vec::<f32>().unwrap()[9], 10.0);
@@ -116,11 +116,11 @@ fn elementwise_results_reuse_the_memory_of_dead_operands() {
     let after = device.memory();
     assert_eq!(after.allocations, before.allocations, "{after:?}");
     // A value with another handle keeps its memory.
-    let kept = x.clone();
+    let retained = x.clone();
     let changed = &x + 1.0;
     drop(x);
     assert_eq!(changed.to_vec::<f32>().unwrap()[6], 8.0);
-    assert_eq!(kept.to_vec::<f32>().unwrap()[6], 7.0);
+    assert_eq!(retained.to_vec::<f32>().unwrap()[6], 7.0);
 }
 
 fn fused_epilogues_reuse_the_memory_of_dead_operands() {
@@ -130,7 +130,7 @@ fn fused_epilogues_reuse_the_memory_of_dead_operands() {
     let [mut weights, mut moments] = [1.0f32, 3.0].map(|x| Tensor::full(x, [side, side], &device));
     let mut expected = [1.0f32, 3.0];
     // The sum of i · 2i / 64, for i from 1 to 256.
-    let product = (256 * 257 * 513 / 6 / 32) as f32;
+    let gemm = (256 * 257 * 513 / 6 / 32) as f32;
     let mut allocations = Vec::new();
     for _ in 0..5 {
         let next = (&moments * 0.5 + a.matmul(&b.transpose())).maximum(1.0);
@@ -139,10 +139,10 @@ fn fused_epilogues_reuse_the_memory_of_dead_operands() {
         weights.wait().unwrap();
         moments.wait().unwrap();
         allocations.push(device.memory().allocations);
-        let next = (expected[1] * 0.5 + product).max(1.0);
+        let next = (expected[1] * 0.5 + gemm).max(1.0);
         expected = [expected[0] - next * 0.25, next];
     }
-    // Only Hopper's fused epilogue does not store the product.
+    // Only Hopper's fused epilogue does not store the GEMM result.
     if device.info().target.starts_with("sm_90a") {
         assert_eq!(allocations[1], allocations[4], "{allocations:?}");
     }

@@ -1,5 +1,5 @@
-//! The documentation names what exists: the tables that map PyTorch and NumPy names to methods are checked against the
-//! sources, and so are the doc comments and the axis parameters of the methods of `Tensor`.
+//! Checks the documentation against the sources: the tables that map PyTorch and NumPy names to methods, the doc comments
+//! of `Tensor`, and the axis parameters of its methods.
 
 use crate::sources::{Item, public_items, tensor_methods};
 use std::path::Path;
@@ -106,7 +106,7 @@ fn right_cells(page: &str) -> Vec<(usize, &str)> {
         if !line.starts_with('|') || is_separator(line) || is_head {
             continue;
         }
-        // A `\|` is no border.
+        // A `\\|` does not end a cell.
         let row = line.trim_end().trim_end_matches('|');
         let border = row.match_indices('|').map(|(at, _)| at);
         let border = border.filter(|&at| !row[..at].ends_with('\\')).last();

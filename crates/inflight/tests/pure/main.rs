@@ -1,6 +1,5 @@
-//! Tests that need no device: what the compiler refuses, what the source declares, and what the documentation names.
+//! Tests that need no device: programs that must not compile, declarations in the sources, and names in the documentation.
 
-mod argument_messages;
 mod compile_fail;
 mod doc_names;
 mod pending_functions;

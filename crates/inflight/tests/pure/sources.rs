@@ -143,7 +143,7 @@ fn items_of_file(text: &str, file: &Path) -> Vec<Item> {
     items
 }
 
-/// The methods that the macros of `elementwise` and `reduce` make of their tables.
+/// The methods that the macros of `elementwise` and `reduce` generate from their tables.
 fn generated_methods_of_file(text: &str, file: &Path) -> Vec<Item> {
     let lines: Vec<&str> = text.lines().collect();
     let mut items = Vec::new();

@@ -26,7 +26,7 @@ pub fn cpu_device() -> Device {
 /// The ordinal of the GPU that `INFLIGHT_TEST_DEVICE` names.
 pub fn chosen_gpu() -> Option<usize> {
     let name = chosen_device().filter(|name| name != "cpu")?;
-    let ordinal = name.strip_prefix("cuda:").and_then(|number| number.parse().ok());
+    let ordinal = name.strip_prefix("cuda:").and_then(|ordinal| ordinal.parse().ok());
     Some(ordinal.unwrap_or_else(|| panic!("INFLIGHT_TEST_DEVICE={name} is neither cpu nor cuda:0")))
 }
 
@@ -35,7 +35,7 @@ fn chosen_device() -> Option<String> {
 }
 
 /// The ordinal of the GPU for tests that need one: the GPU that `INFLIGHT_TEST_DEVICE` names, or GPU 0 if it is not
-/// set. The error says what is missing.
+/// set. The error names the missing prerequisite.
 pub fn gpu_ordinal() -> Result<usize, String> {
     if let Some(name) = chosen_device() {
         let needs = "needs a GPU: set INFLIGHT_TEST_DEVICE=cuda:0";
@@ -74,7 +74,7 @@ pub fn counting(shape: impl Into<Shape>, device: &Device) -> Tensor {
     Tensor::from_vec(elements, shape, device).unwrap()
 }
 
-/// Elements from -1 to 1, in a pattern that repeats after 101.
+/// Elements in [-1, 1], in a pattern that repeats after 101.
 pub fn ramp(shape: impl Into<Shape>, device: &Device) -> Tensor {
     let shape = shape.into();
     let data = (0..shape.element_count()).map(|i| ((i * 37) % 101) as f32 / 50.0 - 1.0).collect();
@@ -92,7 +92,7 @@ pub fn message(tensor: &Tensor) -> String {
     tensor.check().expect_err("the tensor failed").to_string()
 }
 
-/// The size in bytes of so many `f32` elements.
+/// The size in bytes of `elements` `f32` elements.
 pub const fn f32s(elements: usize) -> u64 {
     4 * elements as u64
 }

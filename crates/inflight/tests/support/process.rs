@@ -1,5 +1,4 @@
-//! Tests that run again in a process of their own: those that set environment variables, or that observe what the
-//! whole process does.
+//! Reruns a test in a separate process, for tests that set environment variables or observe the whole process.
 
 use std::process::Command;
 use std::{env, thread};
@@ -7,8 +6,8 @@ use std::{env, thread};
 /// Set in a process that runs a single test.
 const ALONE: &str = "INFLIGHT_TEST_ALONE";
 
-/// Runs the current test in a process of its own and asserts that it passes there. Returns false in that process,
-/// where the test goes on.
+/// Runs the current test in a separate process and asserts that it passes there. Returns false in that process, where
+/// the caller continues with the test.
 ///
 /// Must be called on the thread that libtest runs the test on, which is named after the test.
 pub fn ran_alone() -> bool {
@@ -23,7 +22,7 @@ pub fn ran_alone() -> bool {
     true
 }
 
-/// A command that runs the current test, and no other, in a process of its own.
+/// A command that runs only the current test, in a separate process.
 pub fn rerun() -> Command {
     let thread = thread::current();
     let test = thread.name().expect("libtest names a test's thread after it");

@@ -141,7 +141,7 @@ impl Control {
     /// Runs the commands that are held back, and from now on every command at once.
     pub fn open(&self) {
         self.state().open = true;
-        self.follow();
+        self.drain();
     }
 
     /// The number of commands that are held back.
@@ -189,7 +189,7 @@ impl Control {
     }
 
     /// Runs the commands that can run if the device is open, unless another thread is already running them.
-    fn follow(&self) {
+    fn drain(&self) {
         self.0.requests.fetch_add(1, Ordering::SeqCst);
         while self.state().open {
             let seen = self.0.requests.load(Ordering::SeqCst);
@@ -256,7 +256,7 @@ unsafe impl Stream for SteppedStream {
 
     fn flush(&self) {
         if let Some(control) = self.control.upgrade().map(Control) {
-            control.follow();
+            control.drain();
         }
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Wake, Waker};
 
-/// The view and the control of the test.
+/// Observes and controls a watched device.
 #[derive(Default)]
 pub struct Control {
     streams: AtomicUsize,
@@ -127,7 +127,7 @@ unsafe impl Stream for WatchedStream {
                         inner(Command::Wait(first.clone()));
                         arrived.push(self.number);
                     }
-                    // Both kernels are on one stream and cannot meet: let the first go on.
+                    // Both kernels are on one stream and cannot meet: release the first.
                     [_] => second.signal(),
                     _ => {}
                 }

@@ -10,6 +10,10 @@ const ROW: f64 = 20.0;
 const GAP: f64 = 14.0;
 /// Height of the axis and the legend.
 const HEAD: f64 = 64.0;
+/// The least time that the picture covers, in microseconds: one nanosecond.
+const MIN_TOTAL: f64 = 1e-3;
+/// Most digits after the decimal point.
+const MAX_DIGITS: f64 = 6.0;
 /// Approximate width of a character of a span's name.
 const LETTER: f64 = 6.2;
 
@@ -29,8 +33,9 @@ pub fn svg(tracks: &[Track], width: u32) -> String {
     let spans = || tracks.iter().flat_map(|track| &track.spans);
     let begin = spans().map(|span| span.begin).fold(f64::INFINITY, f64::min);
     let end = spans().map(|span| span.end).fold(f64::NEG_INFINITY, f64::max);
-    let (begin, end) = if begin < end { (begin, end) } else { (0.0, 1.0) };
-    let scale = Scale { begin, per_pixel: (end - begin) / (width - GUTTER - MARGIN) };
+    let begin = if begin.is_finite() { begin } else { 0.0 };
+    let total = (end - begin).max(MIN_TOTAL);
+    let scale = Scale { begin, per_pixel: total / (width - GUTTER - MARGIN) };
     let rows: Vec<f64> = tracks.iter().map(|track| ROW * deepest(track) as f64).collect();
     let height = HEAD + rows.iter().map(|row| row + GAP).sum::<f64>() + MARGIN;
 
@@ -48,10 +53,10 @@ pub fn svg(tracks: &[Track], width: u32) -> String {
     );
     let _ = writeln!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>");
     legend(&mut out);
-    axis(&mut out, &scale, end, width, height);
+    axis(&mut out, &scale, total, width, height);
     let mut top = HEAD;
     for (track, row) in tracks.iter().zip(&rows) {
-        draw_track(&mut out, track, &scale, top, *row, end - begin);
+        draw_track(&mut out, track, &scale, top, *row, total);
         top += row + GAP;
     }
     out.push_str("</svg>\n");
@@ -88,12 +93,12 @@ fn legend(out: &mut String) {
     }
 }
 
-/// Draws grid lines at round times.
-fn axis(out: &mut String, scale: &Scale, end: f64, width: f64, height: f64) {
+/// Draws grid lines at round times after the begin.
+fn axis(out: &mut String, scale: &Scale, total: f64, width: f64, height: f64) {
     let step = round_step(scale.per_pixel * 90.0);
-    let mut tick = 0.0;
-    while scale.begin + tick <= end {
-        let x = scale.x(scale.begin + tick);
+    let ticks = (0..).map(|tick| f64::from(tick) * step).take_while(|tick| *tick <= total);
+    for tick in ticks {
+        let x = GUTTER + tick / scale.per_pixel;
         let _ = writeln!(
             out,
             "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{:.1}\" stroke=\"#e5e7eb\"/>",
@@ -110,7 +115,6 @@ fn axis(out: &mut String, scale: &Scale, end: f64, width: f64, height: f64) {
                 duration(tick, step)
             );
         }
-        tick += step;
     }
 }
 
@@ -131,7 +135,9 @@ fn duration(microseconds: f64, scale: f64) -> String {
         s if s >= 1e3 => (microseconds / 1e3, scale / 1e3, "ms"),
         _ => (microseconds, scale, "µs"),
     };
-    let digits = if step >= 1.0 { 0 } else { (-step.log10()).ceil() as usize };
+    // A scale of zero, as of a span without a duration, has no last digit.
+    let digits = if step >= 1.0 || step <= 0.0 { 0.0 } else { (-step.log10()).ceil() };
+    let digits = digits.min(MAX_DIGITS) as usize;
     format!("{value:.digits$} {unit}")
 }
 
@@ -214,6 +220,8 @@ mod tests {
         assert_eq!(duration(1500.0, 1000.0), "2 ms");
         assert_eq!(duration(2_500_000.0, 2_000_000.0), "2 s");
         assert_eq!(duration(0.25, 0.05), "0.25 µs");
+        assert_eq!(duration(0.0, 0.0), "0 µs");
+        assert_eq!(duration(1e-300, 1e-302), "0.000000 µs");
     }
 
     #[test]

@@ -1,6 +1,11 @@
-//! Values as users write them: scalars on either side, nested arrays, reads, comparisons, random state.
+//! The user-facing API of values: scalar operands, nested arrays, reads, comparisons, random generators.
 
-use inflight::{DType, Device, Element, Pending, Result, Rng, Scalar, Shape, Tensor, assert_close};
+#![allow(clippy::reversed_empty_ranges)] // a negative step counts down
+
+use inflight::{
+    Complex, DType, Device, Element, Pending, Result, Rng, Scalar, Shape, Tensor, Transpose,
+    TriangularOptions, assert_close,
+};
 
 fn device() -> Device {
     Device::cpu()
@@ -12,7 +17,7 @@ fn scalars_take_the_dtype_of_the_tensor_on_either_side() -> Result<()> {
     let n: usize = 2;
     assert_eq!((&x / n).to_vec::<f32>()?, [0.5, -1.0, 2.0]);
     assert_eq!((&x * -1isize).to_vec::<f32>()?, [-1.0, 2.0, -4.0]);
-    // A literal on the left has one type, so that a method can follow.
+    // A literal on the left has a unique type, so that a method call type-checks.
     assert_eq!((1.0 - &x).relu().to_vec::<f32>()?, [0.0, 3.0, 0.0]);
     assert_eq!((2 * &x).abs().to_vec::<f32>()?, [2.0, 4.0, 8.0]);
     assert_eq!((-0.5 * x.square()).exp().dtype(), DType::F32);
@@ -36,6 +41,28 @@ fn generic_functions_read_items_and_take_scalars() -> Result<()> {
     assert_eq!(total(&[250u8, 1], 2)?, 255);
     assert_eq!((Tensor::from([1.0f32, 2.0]) * Scalar::from(3)).dtype(), DType::F32);
     Ok(())
+}
+
+#[test]
+fn slices_are_assigned_numbers_and_shapes_compare_with_arrays() -> Result<()> {
+    let x = Tensor::zeros::<u8>((2, 3), &device());
+    assert_eq!(x.shape(), [2, 3]);
+    assert!(x.shape() != [3, 2] && x.shape() != [2]);
+    assert_eq!(x.slice_assign((.., -1), 7.0).to_vec::<u8>()?, [0, 0, 7, 0, 0, 7]);
+    let message = x.slice_assign(0, 300).check().unwrap_err().to_string();
+    assert!(message.contains("slice_assign") && message.contains("300"), "{message}");
+    Ok(())
+}
+
+#[test]
+fn triangular_options_are_built_from_each_other() {
+    let factor = Tensor::from([[2.0, 0.0], [1.0, 3.0]]);
+    let b = Tensor::from([[4.0], [3.0]]);
+    let transposed = TriangularOptions::lower().transpose(Transpose::Transpose);
+    let x = factor.solve_triangular(&b, transposed);
+    assert_close!(x, factor.transpose().solve_triangular(&b, TriangularOptions::upper()));
+    let right = TriangularOptions::lower().left_side(false).unit_diagonal(true);
+    assert_close!(factor.solve_triangular(&b.transpose(), right), [[1.0, 3.0]]);
 }
 
 #[test]
@@ -109,7 +136,7 @@ fn awaiting_a_tensor_suspends_until_its_value_is_in_memory() -> Result<()> {
 }
 
 #[test]
-fn a_failed_tensor_says_so_and_its_error_debugs_as_it_displays() {
+fn a_failed_tensor_prints_its_error() {
     let x = Tensor::zeros::<f32>([2, 3], &device());
     let wrong = x.matmul(&x);
     assert!(wrong.is_failed() && !x.is_failed() && (&wrong + 1.0).is_failed());
@@ -138,6 +165,8 @@ fn assert_close_names_the_first_difference() {
     assert_close!(&x, vec![[1.0f32, 2.0], [3.0, 4.0]]);
     assert_close!(x.reshape([4]), vec![1.0, 2.0, 3.0, 4.0], 1e-6);
     assert_close!(Tensor::from([f32::NAN]), [f64::NAN]);
+    assert_close!(Tensor::from([3i64]), [3u8]);
+    assert_close!(Tensor::from([3i32]), [3.0]);
     assert_close!(&x, &x + 1e-3, 0.0, 1e-2);
     let message = |check: fn(&Tensor)| {
         let x = x.clone();
@@ -149,6 +178,18 @@ fn assert_close_names_the_first_difference() {
     assert!(far.contains("1 of 4") && far.contains("[1, 0]: expected 3.5, found 3"), "{far}");
     let shape = message(|x| assert_close!(x, [1.0, 2.0]));
     assert!(shape.contains("expected shape [2], found [2, 2]"), "{shape}");
+    // An integer is not rounded, and only a NaN stands for a NaN.
+    let fraction = message(|_| assert_close!(Tensor::from([1]), [1.9]));
+    assert!(fraction.contains("expected 1.9, found 1"), "{fraction}");
+    let beyond = message(|_| assert_close!(Tensor::from([44u8]), [300]));
+    assert!(beyond.contains("expected 300, found 44"), "{beyond}");
+    let nan = Complex::new(f32::NAN, 0.0);
+    assert_close!(Tensor::from([nan]), [nan]);
+    let complex = message(|_| assert_close!(Tensor::from([Complex::new(f32::NAN, 0.0)]), [1.0f32]));
+    assert!(complex.contains("1 of 1"), "{complex}");
+    let large = message(|_| assert_close!(Tensor::from([i64::MAX]), [i64::MAX - 1], 0.0));
+    assert!(large.contains("1 of 1"), "{large}");
+    assert_close!(Tensor::from([i64::MIN]), [i64::MAX], 0.0, 1.9e19);
     let failed = message(|x| assert_close!(x.matmul(&x.slice(..1)), [1.0]));
     assert!(failed.contains("matmul"), "{failed}");
 }
@@ -164,7 +205,7 @@ fn generators_are_reproducible_and_independent() -> Result<()> {
     let draw = |rng: &mut Rng| values::<u32>(&Tensor::rand_bits([8], rng.next_seed(), &device));
     assert_eq!(draw(&mut first), draw(&mut second));
     assert_ne!(draw(&mut first), draw(&mut Rng::new(8)));
-    // A child does not depend on the draws of its parent, nor disturb them.
+    // A child generator neither depends on the draws of its parent nor affects them.
     let (mut early, mut late) = (second.split("noise"), first.split("noise"));
     assert_eq!(draw(&mut early), draw(&mut late));
     assert_eq!(
@@ -247,7 +288,7 @@ fn indices_are_drawn_by_weight() -> Result<()> {
 }
 
 #[test]
-fn random_tensors_take_shape_dtype_and_device_of_another() -> Result<()> {
+fn random_like_copies_shape_dtype_and_device() -> Result<()> {
     let device = device();
     let x = Tensor::zeros::<f64>([3, 4], &device);
     assert_eq!(
@@ -280,7 +321,7 @@ fn random_tensors_take_shape_dtype_and_device_of_another() -> Result<()> {
 }
 
 #[test]
-fn wrong_host_data_names_the_expected_and_the_found_size() {
+fn mismatched_host_data_names_expected_and_found_sizes() {
     let error = Tensor::from_vec(vec![1.0f32; 5], [2, 3], &device()).unwrap_err().to_string();
     assert!(error.contains("expected 6 elements for shape [2, 3], found 5"), "{error}");
     let error = Tensor::from_slice(&[1u8], [usize::MAX, 2], &device()).unwrap_err().to_string();
@@ -294,7 +335,7 @@ fn wrong_host_data_names_the_expected_and_the_found_size() {
 }
 
 #[test]
-fn permutations_hold_every_index_once() -> Result<()> {
+fn permutations_contain_every_index_once() -> Result<()> {
     let device = device();
     let mut rng = Rng::new(5);
     let order = values::<i64>(&rng.randperm(1000, &device));

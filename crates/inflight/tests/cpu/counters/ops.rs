@@ -1,11 +1,11 @@
-//! What the runtime does, counted: launches, bytes, compiles, plans, waits and memory. A change that makes
-//! the runtime do more than it must fails here, without a clock.
+//! Counters of the runtime: launches, bytes, compiles, plans, waits and memory. A change that makes the runtime do
+//! unnecessary work fails here, without measuring time.
 
 use crate::device;
 use crate::support::{f32s, ramp};
 use inflight::{ConvOptions, DType, Device, PoolOptions, Stats, Tensor, Transaction, WaitReason};
 
-/// What reading a value made the device do.
+/// The counters of computing a value.
 fn counted(device: &Device, value: &Tensor) -> Stats {
     let before = device.stats();
     value.wait().expect("the value is computed");
@@ -49,7 +49,7 @@ fn a_chain_of_twelve_ops_is_one_launch() {
 }
 
 #[test]
-fn a_dropped_intermediate_is_not_written() {
+fn a_dropped_intermediate_is_not_materialized() {
     let device = device();
     let x = ramp(&[1000], &device);
     let y = {
@@ -61,7 +61,7 @@ fn a_dropped_intermediate_is_not_written() {
 }
 
 #[test]
-fn what_nobody_can_read_is_not_computed() {
+fn unreachable_values_are_not_computed() {
     let device = device();
     let x = ramp(&[1000], &device);
     drop(x.exp());
@@ -74,18 +74,18 @@ fn what_nobody_can_read_is_not_computed() {
 fn a_live_handle_on_a_cheap_value_costs_nothing() {
     let device = device();
     let x = ramp(&[1000], &device);
-    let kept = &x + 1.0;
-    let stats = counted(&device, &(&kept * 2.0));
+    let retained = &x + 1.0;
+    let stats = counted(&device, &(&retained * 2.0));
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(1000)));
-    // And it is still there to be read.
-    assert_eq!(kept.to_vec::<f32>().unwrap()[0], 0.0);
+    // The value is still readable.
+    assert_eq!(retained.to_vec::<f32>().unwrap()[0], 0.0);
 }
 
 #[test]
-fn temporaries_of_an_expression_are_not_written() {
+fn temporaries_of_an_expression_are_not_materialized() {
     let device = device();
     let x = ramp(&[64, 100], &device);
-    // Every link of the chain is alive while its end is read.
+    // Every temporary of the chain is alive while the last value is read.
     let before = device.stats();
     x.softmax(1).log().neg().exp().tanh().sum([1]).to_vec::<f32>().unwrap();
     let stats = device.stats().since(&before);
@@ -93,30 +93,30 @@ fn temporaries_of_an_expression_are_not_written() {
 }
 
 #[test]
-fn a_live_value_that_is_computed_again_is_written_then() {
+fn a_live_value_is_materialized_when_it_is_recomputed() {
     let device = device();
     let x = ramp(&[64, 100], &device);
-    let kept = x.softmax(1).tanh();
-    assert_eq!(counted(&device, &kept.sum([1])).bytes_written, f32s(64));
-    // The second time, it is stored along with what was asked for.
-    let stats = counted(&device, &kept.max([1]));
+    let retained = x.softmax(1).tanh();
+    assert_eq!(counted(&device, &retained.sum([1])).bytes_written, f32s(64));
+    // The second use stores it together with the requested value.
+    let stats = counted(&device, &retained.max([1]));
     assert_eq!(stats.bytes_written, f32s(64 * 100) + f32s(64));
-    // From then on it is read.
-    let stats = counted(&device, &kept.min([1]));
+    // Later uses read it from memory.
+    let stats = counted(&device, &retained.min([1]));
     assert_eq!((stats.bytes_read, stats.bytes_written), (f32s(64 * 100), f32s(64)));
 }
 
 #[test]
-fn a_live_value_that_is_dear_is_written_once_and_read_afterwards() {
+fn an_expensive_live_value_is_materialized_once() {
     let device = device();
     let x = ramp(&[64, 64], &device);
-    let dear = x.matmul(&x);
-    counted(&device, &(&dear + 1.0));
+    let expensive = x.matmul(&x);
+    counted(&device, &(&expensive + 1.0));
     let before = device.stats();
-    dear.wait().unwrap();
-    (&dear + 2.0).wait().unwrap();
+    expensive.wait().unwrap();
+    (&expensive + 2.0).wait().unwrap();
     let stats = device.stats().since(&before);
-    // The product is there already; only the sum is new.
+    // The matmul is already in memory; only the addition runs.
     assert_eq!((stats.launches, stats.bytes_read), (1, f32s(64 * 64)));
 }
 
@@ -136,7 +136,7 @@ fn a_new_batch_size_compiles_nothing() {
     }
     let stats = device.stats().since(&before);
     assert_eq!(stats.compiles, 0);
-    assert_eq!(stats.plans, 5, "plans hold extents");
+    assert_eq!(stats.plans, 5, "plans are specialized to extents");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn the_second_run_of_a_loop_body_plans_nothing() {
     step(0.1);
     step(0.2);
     let before = device.stats();
-    // Another rate is another value, not another plan.
+    // A new rate changes a scalar argument, not the plan.
     for rate in [0.3, 0.4, 0.5] {
         step(rate);
     }
@@ -170,7 +170,7 @@ fn a_loop_that_never_reads_stays_within_bounds() {
         x = &x * 0.999 + 0.001;
         metric = x.sum_all();
     }
-    // What is in flight of one thread is bounded by segments, each with a few live values.
+    // The work in flight of a thread is a bounded number of segments, each with a few live values.
     let peak = device.memory().peak;
     assert!(peak <= 64 * elements * 4, "peak {peak}");
     assert!(metric.item::<f32>().unwrap().is_finite());
@@ -188,7 +188,7 @@ fn a_chain_of_a_million_ops_builds_runs_and_drops() {
 
 #[test]
 fn a_long_chain_that_is_never_submitted_drops_without_recursion() {
-    // Reads of nothing: the chain is only held by its last handle, within the budget of one segment.
+    // The last handle alone keeps the chain alive, and it fits the budget of one segment.
     let device = device();
     let mut x = Tensor::zeros::<f32>([8], &device);
     for _ in 0..500 {
@@ -212,8 +212,8 @@ fn only_the_documented_calls_wait() {
     y.to_vec::<f32>().unwrap();
     y.wait().unwrap();
     let stats = device.stats();
-    let silent = stats.waits_for(WaitReason::Backpressure);
-    assert_eq!(silent, 0);
+    let backpressure = stats.waits_for(WaitReason::Backpressure);
+    assert_eq!(backpressure, 0);
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn a_reshape_costs_nothing() {
 }
 
 #[test]
-fn a_transaction_waits_once_and_keeps_the_order() {
+fn a_transaction_waits_once_and_preserves_order() {
     let (first, second) = (device(), device());
     let x = ramp(&[32, 32], &first);
     let count = Tensor::ones::<i64>([3], &second).sum_all();
@@ -255,8 +255,8 @@ fn a_transaction_waits_once_and_keeps_the_order() {
         .execute()
         .unwrap();
     assert_eq!(first.stats().all_waits() + second.stats().all_waits(), 1);
-    let [product, count, sum, exponential] = data.try_into().expect("four tensors");
-    assert_eq!(product.shape().extents(), [32, 32]);
+    let [matmul, count, sum, exponential] = data.try_into().expect("four tensors");
+    assert_eq!(matmul.shape().extents(), [32, 32]);
     assert_eq!(count.item::<i64>().unwrap(), 3);
     assert_eq!(sum.dtype(), DType::F32);
     assert_eq!(exponential.to_vec::<f32>().unwrap().len(), 32 * 32);
@@ -264,7 +264,7 @@ fn a_transaction_waits_once_and_keeps_the_order() {
 }
 
 #[test]
-fn what_follows_a_product_row_by_row_runs_while_it_is_in_cache() {
+fn row_wise_epilogues_fuse_into_the_gemm() {
     let device = device();
     let (m, k, n) = (200, 64, 96);
     let x = ramp(&[m, k], &device);
@@ -272,37 +272,37 @@ fn what_follows_a_product_row_by_row_runs_while_it_is_in_cache() {
     let bias = ramp(&[n], &device);
     let residual = ramp(&[m, n], &device);
     let operands = f32s(m * k + k * n);
-    // Bias and activation: the product itself is neither written nor read.
+    // Bias and activation: the GEMM result itself is never stored.
     let dense = (x.matmul(&weight) + &bias).gelu();
     let stats = counted(&device, &dense);
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
     assert_eq!(stats.bytes_read, operands + f32s(n));
-    // A residual, and a normalization of rows.
+    // Residual and row normalization.
     let normalized = (x.matmul(&weight) + &residual).layer_norm([1], None, None, 1e-5);
     let stats = counted(&device, &normalized);
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
     assert_eq!(stats.bytes_read, operands + f32s(m * n));
-    // Batches: attention scores.
+    // Batched GEMM: attention scores.
     let query = ramp(&[6, 50, 32], &device);
     let key = ramp(&[6, 40, 32], &device);
     let scores = (query.matmul(&key.transpose()) * 0.125).softmax(-1);
     let stats = counted(&device, &scores);
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(6 * 50 * 40)));
-    // A reduction of rows.
+    // Row reduction.
     let norms = x.matmul(&weight).square().sum([1]);
     let stats = counted(&device, &norms);
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m)));
-    // Of which only some rows are wanted: it is written, and those are read.
+    // Only some rows are used: the result is materialized, and those rows are read.
     let part = x.matmul(&weight).tanh().slice((0..10, ..));
     assert_eq!(part.to_vec::<f32>().unwrap().len(), 10 * n);
-    // Read by two, it is written.
-    let product = x.matmul(&weight);
-    let stats = counted(&device, &(product.sum([0]) + product.sum([1]).sum_all()));
+    // Two readers: the result is materialized.
+    let gemm = x.matmul(&weight);
+    let stats = counted(&device, &(gemm.sum([0]) + gemm.sum([1]).sum_all()));
     assert!(stats.bytes_written >= f32s(m * n));
 }
 
 #[test]
-fn nothing_is_fused_where_that_is_asked_for() {
+fn fusion_can_be_disabled_in_a_scope() {
     let device = device();
     let x = Tensor::from_vec((0..64 * 64).map(|i| i as f32 * 1e-3).collect(), [64, 64], &device);
     let x = x.unwrap();
@@ -312,14 +312,14 @@ fn nothing_is_fused_where_that_is_asked_for() {
     let middle = device.stats();
     let unfused = inflight::no_fuse(|| compute().to_vec::<f32>().unwrap());
     let after = device.stats();
-    // Sums of rows may be taken in another order, no more.
+    // Row sums may differ by summation order only.
     for (a, b) in fused.iter().zip(&unfused) {
         assert!((a - b).abs() <= 1e-5 * a.abs(), "{a} {b}");
     }
     assert_eq!(middle.since(&before).launches, 1);
-    // An addition, an exponential, a product, a sum and a root, each by itself.
+    // add, exp, mul, sum and sqrt are one launch each.
     assert_eq!(after.since(&middle).launches, 5);
-    // And the scope is over.
+    // Fusion is enabled again after the scope.
     compute().wait().unwrap();
     assert_eq!(device.stats().since(&after).launches, 1);
 }
@@ -333,7 +333,7 @@ fn counting_is_scoped() {
         (&x * 3.0).wait().unwrap();
         (&x * 4.0).wait().unwrap();
     });
-    // Other tests count meanwhile: there may be more, never less.
+    // Other tests run concurrently: the counts are lower bounds.
     assert!(stats.launches >= 2 && stats.bytes_written >= 8000, "{stats:?}");
     assert!(stats.allocations >= 2 && stats.peak_memory >= 4000, "{stats:?}");
     assert!(stats.waits_for(inflight::WaitReason::Sync) >= 2, "{stats:?}");
@@ -347,25 +347,25 @@ fn a_pool_is_one_launch_that_reads_its_input_once() {
     let stats = counted(&device, &x.max_pool2d(PoolOptions::new(2)));
     assert_eq!(stats.launches, 1);
     assert_eq!(stats.bytes_written, f32s(2 * 3 * 16 * 16));
-    // What is before and after the windows is computed along with them.
+    // Producers and consumers of the windows fuse with the pool.
     let pooled = (&x * 2.0).relu().avg_pool2d(PoolOptions::new(3).stride(2).padding(1)) + 1.0;
     assert_eq!(counted(&device, &pooled).launches, 1);
 }
 
 #[test]
-fn a_convolution_of_single_elements_reads_its_operand_in_place() {
+fn a_pointwise_convolution_reads_its_operand_in_place() {
     let device = device();
     let x = ramp(&[4, 16, 8, 8], &device);
     let weight = ramp(&[32, 16, 1, 1], &device);
     let bias = ramp(&[32], &device);
     let y = x.conv2d(&weight, Some(&bias), ConvOptions::default()).relu();
     let stats = counted(&device, &y);
-    assert_eq!(stats.launches, 1, "the product, with what follows it");
+    assert_eq!(stats.launches, 1, "a GEMM with a fused epilogue");
     assert_eq!(stats.bytes_written, f32s(4 * 32 * 8 * 8));
 }
 
 #[test]
-fn a_sort_is_one_launch_between_those_before_and_after() {
+fn a_sort_is_one_launch_between_its_producer_and_consumer() {
     let device = device();
     let x = ramp(&[50, 20], &device);
     let stats = counted(&device, &x.sort(1, false));
@@ -376,7 +376,7 @@ fn a_sort_is_one_launch_between_those_before_and_after() {
 }
 
 #[test]
-fn a_result_takes_over_the_memory_of_an_operand_that_nobody_needs() {
+fn results_reuse_dead_operands_in_place() {
     let device = device();
     let mut x = Tensor::from_vec(vec![1.0f32; 100_000], [100, 1000], &device).unwrap();
     let before = device.memory().allocations;
@@ -386,21 +386,21 @@ fn a_result_takes_over_the_memory_of_an_operand_that_nobody_needs() {
         x = x.softmax(1);
         x.wait().unwrap();
     }
-    assert_eq!(device.memory().allocations, before, "twenty results in one place");
+    assert_eq!(device.memory().allocations, before, "twenty results reuse one allocation");
     let sums = x.sum([1]).to_vec::<f32>().unwrap();
     assert!(sums.iter().all(|sum| (sum - 1.0).abs() < 1e-5));
 }
 
 #[test]
-fn operands_that_somebody_needs_stay_as_they_are() {
+fn live_operands_are_not_reused_in_place() {
     let device = device();
     let ramp = |scale: f32| (0..1000).map(|i| i as f32 * scale).collect::<Vec<f32>>();
     let x = Tensor::from_vec(ramp(1.0), [1000], &device).unwrap();
-    // Held by the caller.
+    // The caller holds the operand.
     let y = &x * 2.0;
     y.wait().unwrap();
     assert_eq!((x.to_vec::<f32>().unwrap(), y.to_vec::<f32>().unwrap()), (ramp(1.0), ramp(2.0)));
-    // Held by a view of it, by a reshape, which is the same memory, and by a read that is under way.
+    // A view, a reshape that shares the memory, and an asynchronous read hold the operand.
     let first = x.slice(0..10);
     let table = x.reshape([10, 100]);
     let read = x.to_vec_async::<f32>();
@@ -409,7 +409,7 @@ fn operands_that_somebody_needs_stay_as_they_are() {
     assert_eq!(table.to_vec::<f32>().unwrap(), ramp(1.0));
     assert_eq!(first.to_vec::<f32>().unwrap(), ramp(1.0)[..10]);
     assert_eq!((read.get().unwrap(), z.to_vec::<f32>().unwrap()), (ramp(1.0), ramp(3.0)));
-    // Read at other places than it is written.
+    // Reads and writes have different index maps.
     let backwards = z.flip([0]) + &y;
     drop((y, z));
     let expected: Vec<f32> = (0..1000).map(|i| (999 - i) as f32 * 3.0 + i as f32 * 2.0).collect();
@@ -417,40 +417,40 @@ fn operands_that_somebody_needs_stay_as_they_are() {
 }
 
 #[test]
-fn what_computes_an_operand_runs_in_the_launch_of_the_product() {
+fn prologues_fuse_into_the_gemm() {
     let device = device();
     let (m, k, n) = (200, 64, 96);
     let x = ramp(&[m, k], &device);
     let weight = ramp(&[k, n], &device);
     let (gain, bias) = (ramp(&[k], &device), ramp(&[k], &device));
-    // A scale: the operands are read, the product is written, and nothing else.
+    // A scale: only the operands are read and only the result is written.
     let stats = counted(&device, &(&x * 0.125).matmul(&weight));
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
     assert_eq!(stats.bytes_read, f32s(m * k + k * n));
-    // A normalization of rows, with its statistics.
+    // A row normalization with its statistics.
     let stats =
         counted(&device, &x.layer_norm([1], Some(&gain), Some(&bias), 1e-5).matmul(&weight));
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
     assert_eq!(stats.bytes_read, f32s(m * k + 2 * k + k * n));
-    // A cast: half the bytes of the operand.
+    // A cast from bf16: half the bytes of the operand.
     let half = x.cast(DType::BF16);
     half.wait().unwrap();
     let stats = counted(&device, &half.cast(DType::F32).matmul(&weight));
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
     assert_eq!(stats.bytes_read, f32s(m * k) / 2 + f32s(k * n));
-    // Of weights, transposed.
+    // A cast of transposed weights.
     let half = ramp(&[n, k], &device).cast(DType::BF16);
     half.wait().unwrap();
     let stats = counted(&device, &x.matmul(&half.cast(DType::F32).transpose()));
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
     assert_eq!(stats.bytes_read, f32s(m * k) + f32s(k * n) / 2);
-    // Rows that are looked up: as many as are wanted, and their numbers.
+    // A row lookup: reads the selected rows and their 8-byte indices.
     let table = ramp(&[1000, k], &device);
     let rows = Tensor::from_vec((0..m as i64).map(|i| i * 5).collect(), [m], &device).unwrap();
     let stats = counted(&device, &table.index_select(0, &rows).matmul(&weight));
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
     assert_eq!(stats.bytes_read, 8 * m as u64 + f32s(m * k + k * n));
-    // Axes that no strides express: heads that are put side by side again.
+    // Axes that strides cannot express: concatenated attention heads.
     let heads = ramp(&[4, m, k / 4], &device);
     let joined = heads.permute([1, 0, 2]).reshape([m, k]);
     let stats = counted(&device, &joined.matmul(&weight));
@@ -466,7 +466,7 @@ fn a_feed_forward_block_is_two_launches() {
     let (up, down) = (ramp(&[k, n], &device), ramp(&[n, k], &device));
     let hidden = x.layer_norm([1], None, None, 1e-5).matmul(&up).gelu();
     let stats = counted(&device, &hidden.matmul(&down));
-    // The first reads the input and its weights and writes what is hidden; the second reads that and its
+    // The first launch reads the input and its weights and writes the hidden layer; the second reads that and its
     // weights, and writes the result.
     assert_eq!(stats.launches, 2);
     assert_eq!(stats.bytes_read, f32s(m * k + k * n) + f32s(m * n + n * k));
@@ -474,7 +474,7 @@ fn a_feed_forward_block_is_two_launches() {
 }
 
 #[test]
-fn attention_is_one_launch_that_writes_no_scores() {
+fn attention_is_one_launch_and_stores_no_scores() {
     let device = device();
     let (heads, rows, keys, depth) = (6, 160, 144, 32);
     let query = ramp(&[2, heads, rows, depth], &device);
@@ -483,17 +483,17 @@ fn attention_is_one_launch_that_writes_no_scores() {
     let mask = ramp(&[rows, keys], &device);
     let (queries, all_keys) = (2 * heads * rows * depth, 2 * heads * keys * depth);
     let scores = || query.matmul(&key.transpose()) * 0.25;
-    // Queries, keys and values are read, and the result is written: as many elements as queries.
+    // Reads queries, keys and values, and writes a result of the size of the queries.
     let result = scores().softmax(-1).matmul(&value);
     let stats = counted(&device, &result);
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(queries)));
     assert_eq!(stats.bytes_read, f32s(queries + 2 * all_keys));
-    // A mask that is added is read too.
+    // An additive mask is read too.
     let result = (scores() + &mask).softmax(-1).matmul(&value);
     let stats = counted(&device, &result);
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(queries)));
     assert_eq!(stats.bytes_read, f32s(queries + 2 * all_keys + rows * keys));
-    // Where a row must not look further than its own place, nothing more is read.
+    // A causal mask is computed in the kernel: no further bytes are read.
     let count = |end: usize| Tensor::arange(0..end as i32, &device);
     let later = count(keys).reshape([1, keys]).gt(count(rows).reshape([rows, 1]));
     let result = scores().masked_fill(&later, -1e9).softmax(-1).matmul(&value);
@@ -501,33 +501,33 @@ fn attention_is_one_launch_that_writes_no_scores() {
     let stats = counted(&device, &result);
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(queries)));
     assert_eq!(stats.bytes_read, f32s(queries + 2 * all_keys));
-    // The first row sees the first value only.
+    // The first row attends to the first value only.
     let first = result.slice((0..1, 0..1, 0..1, ..)).to_vec::<f32>().unwrap();
     let expected = value.slice((0..1, 0..1, 0..1, ..)).to_vec::<f32>().unwrap();
     for (found, expected) in first.iter().zip(&expected) {
         assert!((found - expected).abs() < 1e-5, "{found} {expected}");
     }
-    // What follows the second product follows it there too.
+    // The epilogue of the second GEMM fuses too.
     let result = scores().softmax(-1).matmul(&value).tanh();
     let stats = counted(&device, &result);
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(queries)));
 }
 
 #[test]
-fn a_long_attention_takes_no_memory_for_its_scores() {
+fn long_attention_allocates_no_memory_for_its_scores() {
     let device = device();
     let (rows, depth) = (2048, 16);
     let query = ramp(&[1, rows, depth], &device);
     let before = device.memory().peak;
     let result = query.matmul(&query.transpose()).softmax(-1).matmul(&query);
     result.wait().unwrap();
-    // The result; the scores would be 16 MiB.
+    // Only the result is allocated; the scores would be 16 MiB.
     let grown = device.memory().peak - before;
     assert!(grown < 1 << 20, "{grown} bytes");
 }
 
 #[test]
-fn a_convolution_writes_no_windows() {
+fn a_convolution_does_not_materialize_windows() {
     let device = device();
     let (examples, features, side, outputs) = (2, 8, 20, 12);
     let x = ramp(&[examples, features, side, side], &device);
@@ -535,30 +535,30 @@ fn a_convolution_writes_no_windows() {
     let bias = ramp(&[outputs], &device);
     let result = x.conv2d(&kernel, Some(&bias), ConvOptions::default().padding(1)).relu();
     let stats = counted(&device, &result);
-    // What is convolved, the kernel and the bias are read, each once, and the result is written.
+    // Reads input, kernel and bias once each, and writes the result.
     assert_eq!(stats.launches, 1);
     assert_eq!(stats.bytes_written, f32s(examples * outputs * side * side));
     let read = examples * features * side * side + outputs * features * 9 + outputs;
     assert_eq!(stats.bytes_read, f32s(read));
-    // What is before the windows is computed along with them.
+    // The producer of the input fuses as a prologue.
     let result = (&x + 1.0).conv2d(&kernel, Some(&bias), ConvOptions::default().padding(1)).relu();
     let stats = counted(&device, &result);
     assert_eq!((stats.launches, stats.bytes_read), (1, f32s(read)));
 }
 
 #[test]
-fn many_ways_through_what_stays_recorded_are_one() {
+fn graph_traversal_visits_shared_nodes_once() {
     let device = device();
     let x = Tensor::ones::<f32>([1000], &device);
     x.wait().unwrap();
-    // Each value is used twice: the last is alive, and there are 2⁶⁰ ways from it to the first. Whoever takes them
-    // all does not come back.
+    // Each value is used twice: there are 2⁶⁰ paths from the last value to the first. A traversal that follows every path
+    // does not terminate.
     let mut y = x.clone();
     for _ in 0..60 {
         y = &y + &y;
     }
     let total = y.sum_all();
     assert_eq!(total.item::<f32>().unwrap(), 1000.0 * 2f32.powi(60));
-    // The value is still there to be asked for.
+    // The intermediate value is still readable.
     assert_eq!(y.to_vec::<f32>().unwrap(), vec![2f32.powi(60); 1000]);
 }

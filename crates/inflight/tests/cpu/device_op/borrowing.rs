@@ -13,9 +13,9 @@ fn borrowed_inputs_are_used_in_scope() -> Result<()> {
     let stream = Device::cpu().stream();
     let _: Tensor = zip!(api::ones::<f32>([4]), &weights).map(|(x, w)| x * w).sync_on(&stream)?;
     let _: Tensor = pollster::block_on(in_scope(&weights))?;
-    // Owned, it can be spawned.
+    // An op that owns its inputs can be spawned.
     let weights = Arc::new(weights);
-    let product = zip!(api::ones::<f32>([4]), weights).map(|(x, w)| x * w).spawn().get()?;
-    assert_eq!(product.to_vec::<f32>()?, [1.0; 4]);
+    let scaled = zip!(api::ones::<f32>([4]), weights).map(|(x, w)| x * w).spawn().get()?;
+    assert_eq!(scaled.to_vec::<f32>()?, [1.0; 4]);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What ops describe, and that describing runs nothing.
+//! Composition of ops: combinators, inputs, devices and errors. Describing an op runs nothing.
 
 use crate::support::watched::watched;
 use inflight::device_op::{self, BoxedOp, ExecutionContext, join_all};
@@ -35,7 +35,7 @@ fn describing_runs_nothing() {
 }
 
 #[test]
-fn creation_makes_what_tensors_make() {
+fn creation_ops_match_tensor_constructors() {
     let stream = Device::cpu().stream();
     let device = stream.device();
     let read = |op: BoxedOp<'static, Tensor>| op.to_host_vec::<f32>().sync_on(&stream).unwrap();
@@ -50,14 +50,14 @@ fn creation_makes_what_tensors_make() {
     assert_eq!(read(api::rand::<f32>([9], Some(3))), uniform);
     let normal = Tensor::randn::<f32>(1.0, 2.0, [9], 3, device).to_vec::<f32>().unwrap();
     assert_eq!(read(api::randn::<f32>(1.0, 2.0, [9], Some(3))), normal);
-    // Without a seed they are others each time.
+    // Without a seed, each execution draws new values.
     let fresh = || read(api::rand::<f32>([64], None));
     assert_ne!(fresh(), fresh());
     assert_eq!(api::ones::<i64>([2]).to_host_vec::<i64>().sync().unwrap(), [1, 1]);
 }
 
 #[test]
-fn combinators_do_what_they_say() {
+fn combinators_compose_results_and_errors() {
     let three = || device_op::value(3);
     assert_eq!(three().map(|x| x * 2).sync().unwrap(), 6);
     assert_eq!(three().and_then(|x| Ok(x + 1)).sync().unwrap(), 4);
@@ -82,14 +82,14 @@ fn combinators_do_what_they_say() {
 }
 
 #[test]
-fn outputs_that_need_not_be_clone_are_unzipped() {
+fn outputs_without_clone_are_unzipped() {
     struct Token(u8);
     let (left, right) = device_op::from_fn(|_| Ok((Token(1), Token(2)))).unzip();
     assert_eq!(right.sync().unwrap().0 * 10 + left.sync().unwrap().0, 21);
 }
 
 #[test]
-fn inputs_come_in_any_form() {
+fn tensors_promises_and_scalars_are_inputs() {
     fn add<'a>(
         a: impl IntoDeviceOp<Output = Tensor> + 'a,
         b: impl IntoDeviceOp<Output = Tensor> + 'a,
@@ -108,13 +108,14 @@ fn inputs_come_in_any_form() {
 }
 
 #[test]
-fn an_op_of_ones_own_has_one_method() {
+fn a_user_defined_op_implements_one_method() {
     struct Ramp(usize);
     impl DeviceOp for Ramp {
         type Output = Tensor;
         async fn execute(self, context: &ExecutionContext) -> Result<Tensor> {
-            let half: Vec<f32> = api::arange::<f32>(self.0).to_host_vec().execute(context).await?;
-            Tensor::from_vec(half, [self.0], context.device())
+            let values: Vec<f32> =
+                api::arange::<f32>(self.0).to_host_vec().execute(context).await?;
+            Tensor::from_vec(values, [self.0], context.device())
         }
     }
     assert_eq!(Ramp(3).to_host_vec::<f32>().sync().unwrap(), [0.0, 1.0, 2.0]);
@@ -123,22 +124,22 @@ fn an_op_of_ones_own_has_one_method() {
 }
 
 #[test]
-fn an_op_runs_on_the_device_it_is_told() {
+fn an_op_runs_on_the_given_device() {
     let (device, _) = watched();
     let on = |op: BoxedOp<'static, Tensor>| op.sync().unwrap().device().clone();
     assert_eq!(on(api::ones::<f32>([2])), Device::cpu());
     assert_eq!(on(api::ones::<f32>([2]).on(&device)), device);
-    let there = api::ones::<f32>([2]).sync_on(&device.stream()).unwrap();
-    assert_eq!(there.device(), &device);
-    // Work on another device than the op's is submitted, and waited for, as well.
-    let both = zip!(api::ones::<f32>([2]), &there).map(|(a, b)| (a + 1.0, b + 2.0)).sync().unwrap();
+    let ones = api::ones::<f32>([2]).sync_on(&device.stream()).unwrap();
+    assert_eq!(ones.device(), &device);
+    // Work on other devices is submitted and awaited, too.
+    let both = zip!(api::ones::<f32>([2]), &ones).map(|(a, b)| (a + 1.0, b + 2.0)).sync().unwrap();
     assert!(both.0.is_ready() && both.1.is_ready());
     assert_eq!(both.1.device(), &device);
     assert_eq!(both.1.to_vec::<f32>().unwrap(), [3.0; 2]);
 }
 
 #[test]
-fn what_is_alive_at_the_end_is_in_memory_and_nothing_else() {
+fn only_live_outputs_are_materialized() {
     let (device, _) = watched();
     let before = device.stats();
     let sum = zip!(api::rand::<f32>([1000], Some(1)), api::ones::<f32>([1000]))
@@ -146,21 +147,21 @@ fn what_is_alive_at_the_end_is_in_memory_and_nothing_else() {
         .sync_on(&device.stream())
         .unwrap();
     let stats = device.stats().since(&before);
-    // One kernel writes the one value that somebody holds.
+    // One kernel materializes the one value with a live handle.
     assert_eq!((stats.launches, stats.bytes_written), (1, 4000));
     assert!(sum.is_ready());
-    // What nobody holds is not computed at all.
+    // A value without a handle is not computed.
     let before = device.stats();
     api::rand::<f32>([1000], Some(1)).map(|_| ()).sync_on(&device.stream()).unwrap();
     assert_eq!(device.stats().since(&before).launches, 0);
-    // An input that is passed on is brought about too.
+    // An input that is returned as the output is computed, too.
     let recorded = sum.exp();
     let same = (&recorded).into_op().sync_on(&device.stream()).unwrap();
     assert!(same.is_ready() && device.stats().since(&before).launches == 1);
 }
 
 #[test]
-fn what_the_thread_recorded_itself_stays_its_own() {
+fn the_recording_of_the_thread_is_not_affected() {
     let (device, control) = watched();
     let stream = device.stream();
     let x = Tensor::from_vec(vec![1.0f32; 100], [100], &device).unwrap();
@@ -173,15 +174,15 @@ fn what_the_thread_recorded_itself_stays_its_own() {
 }
 
 #[test]
-fn mistakes_name_the_line_that_described_them() {
+fn errors_name_the_line_that_described_the_op() {
     let line = line!() + 1;
     let error = api::arange::<f32>(4).reshape([3]).sync().unwrap_err();
-    let location = error.location().expect("a mistake has a place");
+    let location = error.location().expect("the error has a location");
     assert_eq!((location.file(), location.line()), (file!(), line), "{error}");
     let line = line!() + 1;
     let error = api::linspace(0, 1, 3).sync().unwrap_err();
     assert!(error.to_string().contains(&format!("{}:{line}", file!())), "{error}");
-    // A mistake that nobody holds any more is none of the op's.
+    // A failed tensor that is dropped does not fail the op.
     let fixed = api::ones::<f32>([4]).map(|x| match x.reshape([3]).check() {
         Ok(()) => 0,
         Err(_) => 1,
@@ -190,7 +191,7 @@ fn mistakes_name_the_line_that_described_them() {
 }
 
 #[test]
-fn running_out_of_memory_is_the_ops_error() {
+fn out_of_memory_is_the_error_of_the_op() {
     let (device, _) = watched();
     device.set_memory_limit(Some(1 << 20));
     let stream = device.stream();

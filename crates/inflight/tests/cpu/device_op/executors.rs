@@ -4,8 +4,8 @@ use inflight::device_op::{BoxedOp, join_all};
 use inflight::{Device, DeviceOp, Policy, Result, Tensor, api, zip};
 use std::sync::Arc;
 
-fn batch(number: usize) -> BoxedOp<'static, Tensor> {
-    api::full(number as f32, [64, 64])
+fn batch(index: usize) -> BoxedOp<'static, Tensor> {
+    api::full(index as f32, [64, 64])
 }
 
 fn process(input: Tensor, weights: Arc<Tensor>) -> BoxedOp<'static, f32> {
@@ -15,7 +15,7 @@ fn process(input: Tensor, weights: Arc<Tensor>) -> BoxedOp<'static, f32> {
         .map(|values| values[0])
 }
 
-/// What every executor must do alike.
+/// Behaviour that is the same on every executor.
 async fn suite() -> Result<()> {
     let weights: Arc<Tensor> = api::eye::<f32>(64).map(Into::into).await?;
     let first = batch(1).await?;
@@ -27,7 +27,7 @@ async fn suite() -> Result<()> {
     let parts = join_all((0..8).map(batch)).schedule(&pool).await?;
     let sums = join_all(parts.into_iter().map(|part| process(part, weights.clone())));
     let sums = sums.schedule(&pool).await?;
-    assert_eq!(sums, (0..8).map(|number| 4096.0 * number as f32).collect::<Vec<_>>());
+    assert_eq!(sums, (0..8).map(|index| 4096.0 * index as f32).collect::<Vec<_>>());
     let error = batch(1).reshape([3, 3]).await.unwrap_err();
     assert_eq!(error.op(), Some("reshape"));
     let borrowed = batch(2).await?;
@@ -38,21 +38,21 @@ async fn suite() -> Result<()> {
 async fn tokio_suite() {
     suite().await.unwrap();
     let tasks: Vec<_> = (0..50)
-        .map(|number| {
+        .map(|index| {
             let weights = Arc::new(Tensor::eye::<f32>(64, &Device::cpu()));
-            let op = batch(number).then(move |x| process(x, weights));
+            let op = batch(index).then(move |x| process(x, weights));
             let task = tokio::spawn(op.into_future());
-            // Every fifth is aborted, at whatever point it is.
-            if number % 5 == 0 {
+            // Abort every fifth task at an arbitrary point.
+            if index % 5 == 0 {
                 task.abort();
             }
             task
         })
         .collect();
-    for (number, task) in tasks.into_iter().enumerate() {
+    for (index, task) in tasks.into_iter().enumerate() {
         match task.await {
-            Ok(sum) => assert_eq!(sum.unwrap(), 4096.0 * number as f32),
-            Err(error) => assert!(error.is_cancelled() && number % 5 == 0),
+            Ok(sum) => assert_eq!(sum.unwrap(), 4096.0 * index as f32),
+            Err(error) => assert!(error.is_cancelled() && index % 5 == 0),
         }
     }
 }
@@ -72,11 +72,11 @@ fn smol_runs_ops() {
     smol::block_on(async {
         suite().await.unwrap();
         let tasks: Vec<_> = (0..20)
-            .map(|number| smol::spawn(batch(number).map(|x| x.sum_all()).into_future()))
+            .map(|index| smol::spawn(batch(index).map(|x| x.sum_all()).into_future()))
             .collect();
-        for (number, task) in tasks.into_iter().enumerate() {
+        for (index, task) in tasks.into_iter().enumerate() {
             let sum = task.await.unwrap().item_async::<f32>().await.unwrap();
-            assert_eq!(sum, 4096.0 * number as f32);
+            assert_eq!(sum, 4096.0 * index as f32);
         }
     });
 }

@@ -1,4 +1,4 @@
-//! Futures of ops: nothing waits, nothing spins, and whatever is dropped is safe.
+//! Futures of ops: no blocking, no spinning, and safe to drop at any time.
 
 use crate::support::watched::{Wakes, watched};
 use inflight::device_op::{self, ExecutionContext};
@@ -14,14 +14,14 @@ fn poll<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(waker))
 }
 
-/// Waits until everything on the stream, and on the device, is done.
+/// Waits for all work of the stream and of the device.
 fn drain(device: &Device, stream: &Stream) {
     stream.wait().unwrap();
     device.wait().unwrap();
 }
 
 #[test]
-fn completion_wakes_the_task_once_and_nothing_waits() {
+fn completion_wakes_the_task_once_without_a_wait() {
     let (device, control) = watched();
     let stream = device.stream();
     let gate = control.hold();
@@ -32,7 +32,7 @@ fn completion_wakes_the_task_once_and_nothing_waits() {
         assert!(poll(&mut future, &waker).is_pending());
     }
     assert_eq!(wakes.count(), 0);
-    // A task that moved is woken where it is now.
+    // The latest waker of a task is woken.
     let (later, moved) = Wakes::new();
     assert!(poll(&mut future, &moved).is_pending());
     drop(_guard);
@@ -43,7 +43,7 @@ fn completion_wakes_the_task_once_and_nothing_waits() {
     assert_eq!((wakes.count(), later.count()), (0, 1));
     match poll(&mut future, &moved) {
         Poll::Ready(result) => assert_eq!(result.unwrap().to_vec::<f32>().unwrap(), [2.0; 64]),
-        Poll::Pending => panic!("it was woken"),
+        Poll::Pending => panic!("the task was woken"),
     }
 }
 
@@ -70,7 +70,7 @@ fn waiting_is_one_wait_with_its_reason() {
 }
 
 #[test]
-fn futures_may_be_dropped_or_forgotten_at_any_moment() {
+fn futures_may_be_dropped_or_forgotten_at_any_time() {
     let (device, control) = watched();
     let stream = device.stream();
     let (_, waker) = Wakes::new();
@@ -79,7 +79,7 @@ fn futures_may_be_dropped_or_forgotten_at_any_moment() {
         let x = Tensor::from_vec(vec![1.0f32; 5000], [5000], &device).unwrap();
         let op = zip!(x, api::rand::<f32>([5000], Some(step))).map(|(a, b)| (a + b).exp());
         let mut future = op.to_host_vec::<f32>().schedule(&stream);
-        // Described; running and held back; done on the device.
+        // Not polled; submitted and held back; completed on the device.
         if step % 3 > 0 {
             assert!(poll(&mut future, &waker).is_pending());
         }
@@ -87,7 +87,7 @@ fn futures_may_be_dropped_or_forgotten_at_any_moment() {
             gate.signal();
             drain(&device, &stream);
         }
-        // A forgotten future leaks what it holds itself, and nothing of the device's work.
+        // A forgotten future leaks its own fields, but no memory of the device's work.
         if step < 6 {
             drop(future)
         } else {
@@ -102,7 +102,7 @@ fn futures_may_be_dropped_or_forgotten_at_any_moment() {
 }
 
 #[test]
-fn memory_comes_back_from_dropped_futures() {
+fn dropped_futures_free_their_memory() {
     let (device, control) = watched();
     let stream = device.stream();
     let (_, waker) = Wakes::new();
@@ -116,13 +116,13 @@ fn memory_comes_back_from_dropped_futures() {
     drop(futures);
     gate.signal();
     drain(&device, &stream);
-    // Whoever signals the end of work lets go of it right after. Before later work is begun, that is over.
+    // A worker drops a command's buffers just after it signals completion, and before it runs a later command.
     api::ones::<f32>([1]).to_host_vec::<f32>().sync_on(&stream).unwrap();
     assert!(device.memory().in_use < 10_000, "{:?}", device.memory());
 }
 
 #[test]
-fn steps_after_a_dropped_one_never_run() {
+fn continuations_of_a_dropped_future_never_run() {
     let (device, control) = watched();
     let stream = device.stream();
     let (_, waker) = Wakes::new();
@@ -141,7 +141,7 @@ fn steps_after_a_dropped_one_never_run() {
 }
 
 #[test]
-fn host_values_go_on_as_ops() {
+fn host_values_continue_as_ops() {
     let (device, _) = watched();
     let stream = device.stream();
     let doubled = api::arange::<f32>(4)
@@ -154,17 +154,17 @@ fn host_values_go_on_as_ops() {
 }
 
 #[test]
-fn a_panic_is_an_error_of_the_line_that_described_it() {
+fn a_panic_is_reported_at_the_line_that_described_the_op() {
     let line = line!() + 1;
-    let bad = api::ones::<f32>([2]).map(|_| -> Tensor { panic!("no such batch") });
+    let bad = api::ones::<f32>([2]).map(|_| -> Tensor { panic!("injected panic") });
     let error = pollster::block_on(bad.boxed().into_future()).unwrap_err();
-    assert!(error.to_string().contains("no such batch"), "{error}");
+    assert!(error.to_string().contains("injected panic"), "{error}");
     assert_eq!(error.location().map(|at| (at.file(), at.line())), Some((file!(), line)));
     let spawned = device_op::from_fn(|_| -> Result<u8> { panic!("spawned") }).spawn();
     let (first, second) = (spawned.clone(), spawned);
     assert!(first.get().unwrap_err().to_string().contains("spawned"));
     assert!(second.get().unwrap_err().to_string().contains("spawned"));
-    // The thread's own recording is as it was.
+    // The thread's own recording is unaffected.
     let x = Tensor::ones::<f32>([3], &Device::cpu()) + 1.0;
     assert_eq!(x.to_vec::<f32>().unwrap(), [2.0; 3]);
 }
@@ -178,12 +178,12 @@ fn spawned_ops_need_no_executor() {
         assert_eq!(promise.get().unwrap(), [2.0 * round as f32; 100]);
     }
     let (device, _) = watched();
-    let there = api::ones::<f32>([4]).schedule(device.stream()).spawn().get().unwrap();
-    assert_eq!(there.device(), &device);
+    let ones = api::ones::<f32>([4]).schedule(device.stream()).spawn().get().unwrap();
+    assert_eq!(ones.device(), &device);
 }
 
 #[test]
-fn spawned_ops_may_wait_for_each_other() {
+fn spawned_ops_may_depend_on_each_other() {
     fn nested(depth: usize) -> usize {
         match depth {
             0 => 0,
@@ -196,8 +196,8 @@ fn spawned_ops_may_wait_for_each_other() {
 }
 
 #[test]
-fn a_spawned_op_that_nobody_wants_goes_no_further() {
-    /// Gives its waker away, and is done when it was woken.
+fn a_spawned_op_without_consumers_stops() {
+    /// Sends its waker to the test and completes when woken.
     struct Sleep(mpsc::Sender<Waker>);
     impl DeviceOp for Sleep {
         type Output = ();
@@ -214,20 +214,20 @@ fn a_spawned_op_that_nobody_wants_goes_no_further() {
         }
     }
     for wanted in [true, false] {
-        let (give, take) = mpsc::channel();
-        let (done, gone) = mpsc::channel();
-        let promise = Sleep(give).map(move |()| done.send(()).unwrap()).spawn();
-        let waker = take.recv().unwrap();
+        let (send_waker, receive_waker) = mpsc::channel();
+        let (done, completed) = mpsc::channel();
+        let promise = Sleep(send_waker).map(move |()| done.send(()).unwrap()).spawn();
+        let waker = receive_waker.recv().unwrap();
         let promise = wanted.then_some(promise);
         waker.wake();
-        // Its last step, or the end of whoever could take it.
-        assert_eq!(gone.recv().is_ok(), wanted);
+        // Receives from the last step, or fails when that step is dropped.
+        assert_eq!(completed.recv().is_ok(), wanted);
         drop(promise);
     }
 }
 
 #[test]
-fn a_thousand_in_flight_are_held_back_without_a_thread() {
+fn a_thousand_ops_in_flight_occupy_no_threads() {
     let (device, control) = watched();
     let stream = device.stream();
     let (_, waker) = Wakes::new();

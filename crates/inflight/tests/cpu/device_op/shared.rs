@@ -1,4 +1,4 @@
-//! Shared ops: executed exactly once, whatever becomes of their consumers.
+//! Shared ops: executed exactly once, even if consumers are dropped.
 
 use crate::support::watched::{Wakes, watched};
 use inflight::device_op::{self, SharedOp};
@@ -47,7 +47,7 @@ fn consumers_on_many_threads_share_one_execution() {
 }
 
 #[test]
-fn another_consumer_goes_on_when_the_first_is_dropped() {
+fn a_second_consumer_continues_when_the_first_is_dropped() {
     let (device, control) = watched();
     let calls = Arc::new(AtomicUsize::new(0));
     let count = calls.clone();
@@ -76,19 +76,19 @@ fn another_consumer_goes_on_when_the_first_is_dropped() {
 #[test]
 fn an_error_and_a_panic_reach_every_consumer() {
     let failed =
-        device_op::from_fn(|_| Err::<u8, _>(Error::Invalid("out of ideas".into()))).shared();
-    let panicked = device_op::value(1).map(|_| -> u8 { panic!("out of luck") }).shared();
+        device_op::from_fn(|_| Err::<u8, _>(Error::Invalid("injected error".into()))).shared();
+    let panicked = device_op::value(1).map(|_| -> u8 { panic!("injected panic") }).shared();
     for _ in 0..3 {
-        assert_eq!(failed.clone().sync().unwrap_err().to_string(), "out of ideas");
+        assert_eq!(failed.clone().sync().unwrap_err().to_string(), "injected error");
         let error = zip!(1u8, panicked.clone()).sync().unwrap_err();
-        assert!(error.to_string().contains("out of luck"), "{error}");
+        assert!(error.to_string().contains("injected panic"), "{error}");
     }
     let (left, right) = panicked.map(|x| (x, x)).unzip();
     assert!(left.spawn().get().is_err() && right.sync().is_err());
 }
 
 #[test]
-fn a_shared_tensor_is_written_once() {
+fn a_shared_tensor_is_materialized_once() {
     let (device, _) = watched();
     let stream = device.stream();
     let weights = api::rand::<f32>([256], Some(1)).shared();
@@ -101,6 +101,6 @@ fn a_shared_tensor_is_written_once() {
     .unwrap();
     assert_eq!(b.to_vec::<f32>().unwrap(), [0.0; 256]);
     assert_eq!(a.shape().extents(), [256]);
-    // The weights, and the two results.
+    // Stores the weights and the two results.
     assert_eq!(device.stats().since(&before).bytes_written, 3 * 1024);
 }

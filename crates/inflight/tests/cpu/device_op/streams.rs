@@ -1,4 +1,4 @@
-//! Streams and policies: where ops run, and what runs at the same time.
+//! Streams and policies: stream selection and concurrent execution.
 
 use crate::support::watched::watched;
 use inflight::device_op::{self, join_all};
@@ -22,7 +22,7 @@ fn streams_are_cheap_handles() {
 }
 
 #[test]
-fn a_stream_is_idle_when_its_work_is_done() {
+fn a_stream_is_idle_after_its_work_completes() {
     let (device, control) = watched();
     let stream = device.stream();
     assert!(stream.is_idle());
@@ -48,13 +48,14 @@ fn a_stream_is_idle_when_its_work_is_done() {
 }
 
 #[test]
-fn then_keeps_the_stream() {
+fn then_runs_on_the_same_stream() {
     let (device, _) = watched();
     let pool = Policy::round_robin(streams(&device, 3));
-    let here = || device_op::from_fn(|context| Ok(context.stream().clone()));
+    let current_stream = || device_op::from_fn(|context| Ok(context.stream().clone()));
     for _ in 0..4 {
-        let chain = here().then(|first| {
-            here().then(move |second| here().map(move |third| [first, second, third]))
+        let chain = current_stream().then(|first| {
+            current_stream()
+                .then(move |second| current_stream().map(move |third| [first, second, third]))
         });
         let [first, second, third] = pollster::block_on(chain.schedule(&pool)).unwrap();
         assert!(first == second && second == third);
@@ -62,38 +63,49 @@ fn then_keeps_the_stream() {
 }
 
 #[test]
-fn each_policy_chooses_its_stream() {
+fn each_policy_selects_its_stream() {
     let (device, control) = watched();
     let all = streams(&device, 3);
-    let here = |policy: &Policy| {
+    let current_stream = |policy: &Policy| {
         let op = device_op::from_fn(|context| Ok(context.stream().clone()));
         let stream = pollster::block_on(op.schedule(policy)).unwrap();
-        all.iter().position(|known| *known == stream).expect("a stream of the pool")
+        all.iter().position(|candidate| *candidate == stream).expect("the stream is in the pool")
     };
-    let one = Policy::one(&all[1]);
-    assert_eq!([here(&one), here(&one)], [1, 1]);
-    let turns = Policy::round_robin(all.clone());
-    assert_eq!([here(&turns), here(&turns), here(&turns), here(&turns)], [0, 1, 2, 0]);
-    let own = {
+    let single = Policy::one(&all[1]);
+    assert_eq!([current_stream(&single), current_stream(&single)], [1, 1]);
+    let round_robin = Policy::round_robin(all.clone());
+    assert_eq!(
+        [
+            current_stream(&round_robin),
+            current_stream(&round_robin),
+            current_stream(&round_robin),
+            current_stream(&round_robin)
+        ],
+        [0, 1, 2, 0]
+    );
+    let custom = {
         let (all, calls) = (all.clone(), AtomicUsize::new(0));
         Policy::new(&device, move || all[2 - calls.fetch_add(1, Ordering::Relaxed) % 2].clone())
     };
-    assert_eq!([here(&own), here(&own), here(&own)], [2, 1, 2]);
-    let least = Policy::least_loaded(all.clone());
-    assert_eq!([here(&least), here(&least)], [0, 0]);
-    // Held back, the first two streams have something to do.
+    assert_eq!(
+        [current_stream(&custom), current_stream(&custom), current_stream(&custom)],
+        [2, 1, 2]
+    );
+    let least_loaded = Policy::least_loaded(all.clone());
+    assert_eq!([current_stream(&least_loaded), current_stream(&least_loaded)], [0, 0]);
+    // With kernels held back, the first two streams are busy.
     let gate = control.hold();
     let mut context = Context::from_waker(Waker::noop());
-    let mut busy: Vec<_> = (0..2).map(|_| api::ones::<f32>([8]).schedule(&least)).collect();
+    let mut busy: Vec<_> = (0..2).map(|_| api::ones::<f32>([8]).schedule(&least_loaded)).collect();
     for future in &mut busy {
         assert!(std::pin::Pin::new(future).poll(&mut context).is_pending());
     }
-    assert_eq!(here(&least), 2);
+    assert_eq!(current_stream(&least_loaded), 2);
     gate.signal();
 }
 
 #[test]
-fn members_run_at_the_same_time_on_a_pool() {
+fn members_run_concurrently_on_a_pool() {
     for policy in [Policy::round_robin, Policy::least_loaded] as [fn(Vec<Stream>) -> Policy; 2] {
         let (device, control) = watched();
         let pool = policy(streams(&device, 2));
@@ -102,9 +114,9 @@ fn members_run_at_the_same_time_on_a_pool() {
             zip!(api::full(1.0f32, [100]), api::full(2.0f32, [100])).schedule(&pool),
         )
         .unwrap();
-        // Neither kernel could run before the other stream had come to its own.
+        // The rendezvous completes only if both kernels run on different streams.
         let met = control.met();
-        assert_eq!(met.len(), 2, "both kernels were put on one stream");
+        assert_eq!(met.len(), 2, "both kernels ran on one stream");
         assert_eq!((a + b).to_vec::<f32>().unwrap(), [3.0; 100]);
         let (device, control) = watched();
         let pool = policy(streams(&device, 2));
@@ -130,7 +142,7 @@ fn members_share_one_stream_without_a_pool() {
 }
 
 #[test]
-fn what_follows_members_waits_for_all_of_them() {
+fn the_continuation_of_members_waits_for_all_of_them() {
     let (device, _) = watched();
     let pool = Policy::round_robin(streams(&device, 4));
     for round in 0..50 {
@@ -143,7 +155,7 @@ fn what_follows_members_waits_for_all_of_them() {
 }
 
 #[test]
-fn values_cross_streams_in_order() {
+fn values_are_ordered_across_streams() {
     let (device, _) = watched();
     let all = streams(&device, 3);
     let mut x = Tensor::zeros::<f32>([5000], &device);

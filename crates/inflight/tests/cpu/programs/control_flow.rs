@@ -1,4 +1,4 @@
-//! Programs given as graphs and control flow: what loops and branches do, whatever they were written in.
+//! Programs built from graphs and control flow: `while` loops and branches.
 
 use inflight::{DType, Device, Program, Scalar, Shape, Tensor};
 use inflight_hlo::module::Location;
@@ -22,7 +22,7 @@ fn compute(graph: Graph, inputs: &[Slot], results: &[Slot]) -> Step {
     }
 }
 
-/// `while i < limit { i += 1; x *= 2 }` with `limit` among the values that stay the same.
+/// `while i < limit { i += 1; x *= 2 }` with `limit` loop-invariant.
 fn doubling() -> (Vec<ValueType>, Step) {
     let carried = [ty(DType::I32, &[]), ty(DType::F32, &[5])];
     let all = [carried[0].clone(), carried[1].clone(), ty(DType::I32, &[])];
@@ -97,7 +97,7 @@ fn a_loop_runs_its_iterations() {
 }
 
 #[test]
-fn neither_the_caller_nor_the_dispatcher_waits_for_a_condition() {
+fn loop_conditions_do_not_block_caller_or_dispatcher() {
     let (device, gate) = crate::support::stepped::stepped_device();
     let exe = device.compile(&loop_program()).unwrap();
     let [i, x, limit] = arguments(3, &device);
@@ -110,7 +110,7 @@ fn neither_the_caller_nor_the_dispatcher_waits_for_a_condition() {
 }
 
 #[test]
-fn an_iteration_is_few_commands_and_compiles_nothing() {
+fn iterations_enqueue_few_commands_and_compile_nothing() {
     let device = Device::open_cpu(Default::default()).unwrap();
     let exe = device.compile(&loop_program()).unwrap();
     let [i, x, limit] = arguments(1, &device);
@@ -140,7 +140,7 @@ fn small_iterations_allocate_nothing() {
     };
     let (few, many) = (run(100), run(10_100));
     assert_eq!(few.allocations, many.allocations);
-    // What is computed is counted all the same.
+    // The counters include the iterations.
     assert_eq!((many.launches - few.launches) % 10_000, 0);
     assert!(many.launches >= few.launches + 10_000);
 }
@@ -159,13 +159,13 @@ fn memory_does_not_grow_with_iterations() {
 }
 
 #[test]
-fn a_loop_without_readers_ends() {
+fn a_loop_without_readers_terminates() {
     let device = Device::cpu();
     let exe = device.compile(&loop_program()).unwrap();
     let [i, x, _] = arguments(0, &device);
     let limit = Tensor::scalar(i32::MAX, &device);
     drop(exe.execute(&[&i, &x, &limit]).unwrap());
-    // On the same stream, behind a loop that would take minutes.
+    // On the same stream, behind a loop that would run for minutes.
     let [i, x, limit] = arguments(1, &device);
     let results = exe.execute(&[&i, &x, &limit]).unwrap();
     assert_eq!(results[0].item::<i32>().unwrap(), 1);

@@ -1,4 +1,4 @@
-//! Programs given as text: what executables take, give up, give back and say.
+//! Executables of StableHLO text: arguments, donation, results, custom calls, serialization and error messages.
 
 use inflight::program::CustomCalls;
 use inflight::{DType, Device, Error, Executable, Program, Tensor};
@@ -32,7 +32,7 @@ fn results_may_be_arguments_and_may_be_the_same() {
 }
 
 #[test]
-fn arguments_may_be_recorded_or_in_flight() {
+fn execution_accepts_recorded_and_in_flight_arguments() {
     let (device, control) = crate::support::stepped::stepped_device();
     let exe = compile(SCALED, &device);
     let x = vector(&[1.0, 2.0, 3.0], &device) + 1.0;
@@ -45,7 +45,7 @@ fn arguments_may_be_recorded_or_in_flight() {
 }
 
 #[test]
-fn an_execution_is_waited_for_with_all_its_results() {
+fn waiting_for_an_execution_waits_for_all_results() {
     let device = Device::cpu();
     let executable = compile(
         "func.func @main(%x: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
@@ -68,7 +68,7 @@ fn an_execution_is_waited_for_with_all_its_results() {
 }
 
 #[test]
-fn an_execution_whose_check_fails_says_so_when_it_is_waited_for() {
+fn a_failed_check_is_reported_by_the_wait_for_its_execution() {
     let device = Device::cpu();
     let executable = compile(
         "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -85,22 +85,22 @@ fn an_execution_whose_check_fails_says_so_when_it_is_waited_for() {
 }
 
 #[test]
-fn a_call_is_done_when_it_returns_and_says_what_failed() {
+fn a_blocking_call_returns_completed_results_or_the_error() {
     let device = Device::cpu();
-    let source = |turns: usize, expected: f32| {
+    let source = |iterations: usize, expected: f32| {
         format!(
             "func.func @main(%x: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<f32>) {{
                %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0]
                  : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
                %zero = stablehlo.constant dense<0.0> : tensor<f32>
                %one = stablehlo.constant dense<1.0> : tensor<f32>
-               %end = stablehlo.constant dense<{turns}.0> : tensor<f32>
-               %1 = stablehlo.while(%turn = %zero) : tensor<f32>
+               %end = stablehlo.constant dense<{iterations}.0> : tensor<f32>
+               %1 = stablehlo.while(%i = %zero) : tensor<f32>
                  cond {{
-                   %more = stablehlo.compare LT, %turn, %end : (tensor<f32>, tensor<f32>) -> tensor<i1>
+                   %more = stablehlo.compare LT, %i, %end : (tensor<f32>, tensor<f32>) -> tensor<i1>
                    stablehlo.return %more : tensor<i1>
                  }} do {{
-                   %next = stablehlo.add %turn, %one : tensor<f32>
+                   %next = stablehlo.add %i, %one : tensor<f32>
                    stablehlo.return %next : tensor<f32>
                  }}
                %expected = stablehlo.constant dense<{expected:?}> : tensor<f32>
@@ -126,19 +126,19 @@ fn a_call_is_done_when_it_returns_and_says_what_failed() {
     assert!(matches!(denied, inflight::Error::WaitDenied { .. }), "{denied}");
 }
 
-/// The product of two matrices, row by row.
-fn product(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
+/// Reference matmul of square row-major matrices.
+fn reference_matmul(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
     let element = |i: usize| (0..n).map(|k| a[i / n * n + k] * b[k * n + i % n]).sum();
     (0..n * n).map(element).collect()
 }
 
 fn assert_near(found: &[f64], expected: &[f64]) {
-    let far = found.iter().zip(expected).any(|(a, b)| (a - b).abs() > 1e-12);
-    assert!(!far && found.len() == expected.len(), "{found:?} is not {expected:?}");
+    let differs = found.iter().zip(expected).any(|(a, b)| (a - b).abs() > 1e-12);
+    assert!(!differs && found.len() == expected.len(), "{found:?} is not {expected:?}");
 }
 
 #[test]
-fn factors_are_found_as_jax_calls_for_them() {
+fn jax_custom_calls_for_factorizations_are_supported() {
     let device = Device::cpu();
     let executable = compile(
         "func.func @main(%a: tensor<3x3xf64>) -> (tensor<3x3xf64>, tensor<3xi32>, tensor<i32>,
@@ -179,21 +179,21 @@ fn factors_are_found_as_jax_calls_for_them() {
         }
     }
     let (lower, upper) = (part(|i, j| i > j, Some(1.0)), part(|i, j| i <= j, None));
-    assert_near(&product(&lower, &upper, 3), &exchanged);
+    assert_near(&reference_matmul(&lower, &upper, 3), &exchanged);
     assert_eq!((exchanges[0], results[2].item::<i32>().unwrap()), (2, 0));
 
     let upper: Vec<f64> =
         matrix(3).iter().enumerate().map(|(i, &x)| if i / 3 <= i % 3 { x } else { 0.0 }).collect();
-    assert_near(&product(&matrix(4), &upper, 3), &a);
+    assert_near(&reference_matmul(&matrix(4), &upper, 3), &a);
 
     let (vectors, values) = (matrix(5), matrix(6));
     let scaled: Vec<f64> = (0..9).map(|i| vectors[i] * values[i % 3]).collect();
-    assert_near(&product(&a, &vectors, 3), &scaled);
+    assert_near(&reference_matmul(&a, &vectors, 3), &scaled);
     assert!(values.is_sorted() && results[7].item::<i32>().unwrap() == 0);
 }
 
 #[test]
-fn a_wrong_argument_is_named() {
+fn an_invalid_argument_is_named() {
     let device = Device::cpu();
     let exe = compile(SCALED, &device);
     let x = vector(&[1.0, 2.0, 3.0], &device);
@@ -205,15 +205,15 @@ fn a_wrong_argument_is_named() {
     let dtype = message(&[&x, &Tensor::scalar(2i32, &device)]);
     assert!(dtype.contains("argument 1 (y): expected f32[], found i32[]"), "{dtype}");
     let other = Device::open_cpu(Default::default()).unwrap();
-    let place = message(&[&vector(&[1.0, 2.0, 3.0], &other), &y]);
-    assert!(place.contains("argument 0 (x)") && place.contains("to_device"), "{place}");
+    let elsewhere = message(&[&vector(&[1.0, 2.0, 3.0], &other), &y]);
+    assert!(elsewhere.contains("argument 0 (x)") && elsewhere.contains("to_device"), "{elsewhere}");
     assert!(message(&[]).contains(file!()), "the caller is named");
     assert_eq!(exe.arguments()[0].to_string(), "f32[3]");
     assert_eq!(exe.results()[1].to_string(), "f32[]");
 }
 
 #[test]
-fn what_is_wrong_with_a_program_is_listed_with_its_lines() {
+fn program_errors_are_listed_with_their_lines() {
     let error = Program::parse("func.func @main( -> tensor<f32>").unwrap_err().to_string();
     assert!(error.contains('^'), "{error}");
     let text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -273,19 +273,19 @@ fn donating_a_tensor_twice_is_refused_and_leaves_it_valid() {
 }
 
 #[test]
-fn donated_memory_is_free_as_soon_as_it_was_read() {
+fn donated_memory_is_freed_after_its_last_read() {
     let peak = |text: &str| {
         let device = Device::open_cpu(Default::default()).unwrap();
         let exe = compile(text, &device);
-        let mut kept = vec![(ones(&device) + 0.0).cast(DType::F32)];
-        kept[0].wait().unwrap();
+        let mut states = vec![(ones(&device) + 0.0).cast(DType::F32)];
+        states[0].wait().unwrap();
         let y = ones(&device);
         for _ in 0..50 {
-            let next = exe.execute(&[kept.last().unwrap(), &y]).unwrap().remove(0);
+            let next = exe.execute(&[states.last().unwrap(), &y]).unwrap().remove(0);
             next.wait().unwrap();
-            kept.push(next);
+            states.push(next);
         }
-        assert_eq!(kept.last().unwrap().to_vec::<f32>().unwrap(), [51.0; 1024]);
+        assert_eq!(states.last().unwrap().to_vec::<f32>().unwrap(), [51.0; 1024]);
         device.memory().peak
     };
     let (given_up, held) =
@@ -295,7 +295,7 @@ fn donated_memory_is_free_as_soon_as_it_was_read() {
 }
 
 #[test]
-fn open_extents_are_those_of_the_arguments() {
+fn dynamic_extents_are_taken_from_the_arguments() {
     let device = Device::open_cpu(Default::default()).unwrap();
     let exe = compile(
         "func.func @main(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
@@ -322,7 +322,7 @@ fn open_extents_are_those_of_the_arguments() {
 }
 
 #[test]
-fn calls_run_on_the_stream_and_their_errors_travel() {
+fn custom_calls_run_on_the_stream_and_propagate_errors() {
     CustomCalls::register("test.swap", |inputs, outputs| {
         outputs[0].fill_from(&inputs[1].to_vec::<f32>()?)?;
         outputs[1].fill_from(&inputs[0].to_vec::<f32>()?)
@@ -343,19 +343,20 @@ fn calls_run_on_the_stream_and_their_errors_travel() {
     let results = compile(&text("test.swap"), &device).execute(&[&x, &y]).unwrap();
     assert_eq!(results[0].to_vec::<f32>().unwrap(), [6.0, 8.0]);
     assert_eq!(results[1].to_vec::<f32>().unwrap(), [1.0, 2.0]);
-    for (target, said) in [("test.refuse", "not today"), ("test.panic", "in the middle")] {
+    for (target, expected) in [("test.refuse", "not today"), ("test.panic", "in the middle")] {
         let results = compile(&text(target), &device).execute(&[&x, &y]).unwrap();
         for result in results {
             let message = result.to_vec::<f32>().unwrap_err().to_string();
-            assert!(message.contains(said), "{message}");
+            assert!(message.contains(expected), "{message}");
             assert!(message.contains(&format!("{target} at program:2:")), "{message}");
         }
     }
 }
 
-/// What a function records goes to a stream of the thread it runs on, which must not be the one that runs it.
+/// A host function records on a stream of its thread. That stream must not be the one that runs the function, or it would
+/// wait for itself.
 #[test]
-fn a_function_that_computes_with_tensors_can_be_called() {
+fn host_functions_may_compute_with_tensors() {
     CustomCalls::register("test.exponential", |inputs, outputs| {
         let device = Device::cpu();
         let x = Tensor::from_vec(inputs[0].to_vec::<f32>()?, [2], &device);
@@ -409,7 +410,7 @@ fn a_failed_check_is_the_error_of_the_execution_and_of_its_results() {
     assert!(error.contains("element [1, 0] of f32[2, 2] is 5.0, expected 3.0"), "{error}");
     assert!(error.contains("check.expect_eq at program:3:"), "{error}");
     assert!(execution.results[0].to_vec::<f32>().is_err());
-    assert_eq!(wrong.to_vec::<f32>().unwrap()[2], 5.0, "the argument itself is as it was");
+    assert_eq!(wrong.to_vec::<f32>().unwrap()[2], 5.0, "the argument is unchanged");
 }
 
 const COLLATZ: &str = "
@@ -439,7 +440,7 @@ func.func @main(%n: tensor<i32>) -> tensor<i32> {
 }";
 
 #[test]
-fn branches_within_loops() {
+fn branches_in_loops() {
     let device = Device::cpu();
     let exe = compile(COLLATZ, &device);
     for (n, steps) in [(1, 0), (2, 1), (6, 8), (27, 111)] {
@@ -449,28 +450,28 @@ fn branches_within_loops() {
 }
 
 #[test]
-fn a_fault_at_any_step_of_a_loop_reaches_its_result_and_nothing_hangs() {
+fn a_fault_at_any_step_of_a_loop_fails_its_result() {
     for launches in 0..40 {
         let (device, control) = crate::support::stepped::stepped_device();
         let exe = compile(COLLATZ, &device);
         let n = Tensor::from_vec(vec![6], [], &device).unwrap();
         control.fail_after(launches, "pulled the plug");
         let failed = exe.execute(&[&n]).unwrap().remove(0);
-        let fine = exe.execute(&[&n]).unwrap().remove(0);
+        let result = exe.execute(&[&n]).unwrap().remove(0);
         control.open();
         let outcome = failed.item::<i32>();
-        match fine.item::<i32>() {
+        match result.item::<i32>() {
             Ok(steps) => {
                 assert_eq!(steps, 8);
                 let error = outcome.unwrap_err().to_string();
                 assert!(error.contains("pulled the plug"), "{error}");
             }
-            // The first loop was through already.
+            // The first loop had already finished.
             Err(_) => return assert!(launches > 8 && outcome.unwrap() == 8),
         }
         control.check_freed();
     }
-    panic!("a loop of eight turns is no more than 40 launches");
+    panic!("a loop of eight iterations is no more than 40 launches");
 }
 
 #[test]
@@ -492,30 +493,30 @@ fn temporary(name: &str) -> PathBuf {
 }
 
 #[test]
-fn executables_are_saved_and_loaded() {
+fn saved_executables_are_loaded() {
     let device = Device::cpu();
     let path = temporary("collatz.exe");
     compile(COLLATZ, &device).save(&path).unwrap();
     let loaded = Executable::load(&path, &device).unwrap();
     let n = Tensor::scalar(6, &device);
     assert_eq!(loaded.execute(&[&n]).unwrap()[0].item::<i32>().unwrap(), 8);
-    let whole = std::fs::read(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
     let mut wrong: Vec<(Vec<u8>, &str)> = vec![
-        (Vec::new(), "not an executable"),
-        (COLLATZ.as_bytes().to_vec(), "not an executable"),
-        (whole[..20].to_vec(), "cut off"),
-        (whole[..whole.len() - 1].to_vec(), "should follow"),
+        (Vec::new(), "not a file of Executable::save"),
+        (COLLATZ.as_bytes().to_vec(), "not a file of Executable::save"),
+        (bytes[..20].to_vec(), "cut off"),
+        (bytes[..bytes.len() - 1].to_vec(), "should follow"),
     ];
-    let mut changed = whole.clone();
+    let mut changed = bytes.clone();
     *changed.last_mut().unwrap() ^= 1;
     wrong.push((changed, "checksum"));
-    let mut newer = whole.clone();
+    let mut newer = bytes.clone();
     newer[16] = 200;
     wrong.push((newer, "version 200"));
-    for (bytes, said) in wrong {
+    for (bytes, expected) in wrong {
         std::fs::write(&path, bytes).unwrap();
         let error = Executable::load(&path, &device).unwrap_err().to_string();
-        assert!(error.contains(said), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
     std::fs::remove_file(&path).unwrap();
 }
@@ -523,20 +524,20 @@ fn executables_are_saved_and_loaded() {
 #[test]
 fn programs_are_explained_with_their_lines() {
     let explanation = Program::parse(COLLATZ).unwrap().explain().unwrap();
-    let places: Vec<String> = explanation
+    let locations: Vec<String> = explanation
         .kernels
         .iter()
         .flat_map(|kernel| kernel.ops.iter())
         .map(|op| format!("{} {}", op.name, op.location))
         .collect();
     assert!(
-        places.iter().any(|place| place.starts_with("stablehlo.compare program:9:")),
-        "{places:?}"
+        locations.iter().any(|location| location.starts_with("stablehlo.compare program:9:")),
+        "{locations:?}"
     );
 }
 
 #[test]
-fn a_scatter_of_one_value_to_one_place_adds_it_as_often_as_it_is_there() {
+fn a_scatter_with_repeated_indices_adds_every_update() {
     let device = Device::cpu();
     let exe = compile(
         "func.func @main(%x: tensor<1xi32>) -> tensor<1xi32> {
@@ -556,8 +557,8 @@ fn a_scatter_of_one_value_to_one_place_adds_it_as_often_as_it_is_there() {
 }
 
 #[test]
-fn a_saved_executable_brings_its_kernels() {
-    // Devices of their own keep nothing on disk: nothing but the file knows what was compiled.
+fn a_saved_executable_contains_its_kernels() {
+    // Separate devices without a disk cache: the compiled kernels can only come from the file.
     let device = Device::open_cpu(Default::default()).unwrap();
     let path = temporary("kernels.exe");
     let n = Tensor::scalar(27, &device);
@@ -571,15 +572,15 @@ fn a_saved_executable_brings_its_kernels() {
     let stats = other.stats();
     assert_eq!(stats.compiles, 0, "everything was compiled before it was saved");
     assert!(stats.loads > 0);
-    let again = temporary("kernels-again.exe");
-    loaded.save(&again).unwrap();
-    assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&again).unwrap());
+    let copy = temporary("kernels-copy.exe");
+    loaded.save(&copy).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&copy).unwrap());
     std::fs::remove_file(&path).unwrap();
-    std::fs::remove_file(&again).unwrap();
+    std::fs::remove_file(&copy).unwrap();
 }
 
 #[test]
-fn arguments_are_called_what_the_program_calls_them() {
+fn arguments_have_the_names_of_the_program() {
     let device = Device::cpu();
     let exe = compile(
         "func.func @main(%arg0: tensor<2xf32> loc(\"params['w']\"), %bias: tensor<f32>) -> tensor<2xf32> {
@@ -595,7 +596,7 @@ fn arguments_are_called_what_the_program_calls_them() {
 }
 
 #[test]
-fn with_open_extents_unknown_operations_are_found_when_the_program_is_compiled() {
+fn unknown_operations_in_dynamic_programs_are_found_at_compilation() {
     let text = "func.func @main(%x: tensor<?xf32>, %n: tensor<1xi32>) -> tensor<?xf32> {
   %0 = stablehlo.dynamic_reshape %x, %n : (tensor<?xf32>, tensor<1xi32>) -> tensor<?xf32>
   %1 = \"stablehlo.all_reduce\"(%0) <{replica_groups = dense<0> : tensor<1x1xi64>}> ({
@@ -603,7 +604,7 @@ fn with_open_extents_unknown_operations_are_found_when_the_program_is_compiled()
       %s = \"stablehlo.nonsense\"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
       stablehlo.return %s : tensor<f32>
   }) : (tensor<?xf32>) -> tensor<?xf32>
-  %2 = stablehlo.custom_call @nobody.knows(%1) : (tensor<?xf32>) -> tensor<?xf32>
+  %2 = stablehlo.custom_call @unknown.call(%1) : (tensor<?xf32>) -> tensor<?xf32>
   return %2 : tensor<?xf32>
 }";
     let device = Device::cpu();
@@ -613,17 +614,17 @@ fn with_open_extents_unknown_operations_are_found_when_the_program_is_compiled()
     }
     let text = "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   %0 = stablehlo.custom_call @Sharding(%x) : (tensor<?xf32>) -> tensor<?xf32>
-  %1 = stablehlo.custom_call @nobody.knows(%0) : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = stablehlo.custom_call @unknown.call(%0) : (tensor<?xf32>) -> tensor<?xf32>
   return %1 : tensor<?xf32>
 }";
     let message = device.compile(&Program::parse(text).unwrap()).unwrap_err().to_string();
-    assert!(message.contains("program:3:") && message.contains("nobody.knows"), "{message}");
+    assert!(message.contains("program:3:") && message.contains("unknown.call"), "{message}");
 }
 
 #[test]
-fn a_constant_of_another_type_is_no_match() {
+fn a_constant_of_another_type_does_not_match() {
     let device = Device::cpu();
-    // The bits of `1.0`, and a shape that a splat would fit.
+    // The bits of `1.0` in another dtype, and a shape that a splat would match.
     for constant in ["dense<1065353216> : tensor<2xi32>", "dense<1.0> : tensor<3xf32>"] {
         let text = format!(
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{

@@ -1,11 +1,11 @@
-//! Scatters of programs where no two updates meet: what they give, and that they are no passes of their own.
+//! Program scatters with disjoint updates: their results, and their fusion into the reading kernel.
 
 use crate::device;
 use inflight::{Device, Element, Executable, Program, Tensor};
 use std::fmt::{Debug, Write};
 
-/// What is scattered, in the words of the operation. The coordinates of an operand's element are those of its batch,
-/// those that are looked up, and those within a window, each at the axes named here.
+/// The dimension numbers of a scatter. Each operand axis is a batching axis, an axis addressed by the indices, or a
+/// window axis.
 struct Case {
     shape: &'static [usize],
     batching: &'static [usize],
@@ -17,15 +17,15 @@ const CASES: [Case; 7] = [
     Case { shape: &[6, 300], batching: &[0], addressed: &[1], windowed: &[] },
     Case { shape: &[5, 6], batching: &[1], addressed: &[0], windowed: &[] },
     Case { shape: &[6, 7, 5], batching: &[0], addressed: &[1], windowed: &[2] },
-    // The looked up axes are next to each other, the other way round, and apart from each other.
+    // Addressed axes that are adjacent, in reverse order, and not adjacent.
     Case { shape: &[6, 3, 4], batching: &[0], addressed: &[1, 2], windowed: &[] },
     Case { shape: &[6, 3, 4], batching: &[0], addressed: &[2, 1], windowed: &[] },
     Case { shape: &[3, 2, 5, 3, 4], batching: &[3, 1], addressed: &[4, 0], windowed: &[2] },
-    // One update in all.
+    // A single update.
     Case { shape: &[40, 50], batching: &[], addressed: &[0, 1], windowed: &[] },
 ];
 
-/// How an update meets what is there: the body's operation, none where it replaces it, and what it computes.
+/// The combiner: the operation of the body, `None` to overwrite, and its reference function.
 type Body<T> = (Option<&'static str>, fn(T, T) -> T);
 
 impl Case {
@@ -33,14 +33,14 @@ impl Case {
         axes.iter().map(|&axis| self.shape[axis]).collect()
     }
 
-    /// The extents of the indices, and of the updates.
+    /// The extents of the indices and of the updates.
     fn operands(&self) -> (Vec<usize>, Vec<usize>) {
         let batch = self.extents(self.batching);
         let indices = batch.iter().copied().chain([self.addressed.len()]).collect();
         (indices, batch.into_iter().chain(self.extents(self.windowed)).collect())
     }
 
-    /// A program that scatters into an argument, or into one value everywhere, and reads what comes of it.
+    /// A program that scatters into an argument or into a splat constant, followed by an elementwise op.
     fn program(
         &self,
         body: Option<&str>,
@@ -87,7 +87,7 @@ impl Case {
         )
     }
 
-    /// What the scatter gives, element by element.
+    /// Reference result, element by element.
     fn expected<T: Copy>(
         &self,
         x: &[T],
@@ -105,23 +105,23 @@ impl Case {
             let flat = |axes: &[usize]| {
                 axes.iter().fold(0, |sum, &axis| sum * self.shape[axis] + coordinates[axis])
             };
-            let place = flat(self.batching);
+            let batch = flat(self.batching);
             let count = self.addressed.len();
-            let index = &indices[place * count..][..count];
-            let is_here = self
+            let index = &indices[batch * count..][..count];
+            let is_addressed = self
                 .addressed
                 .iter()
                 .zip(index)
                 .all(|(&axis, &index)| coordinates[axis] as i64 == index);
-            if is_here {
+            if is_addressed {
                 let window: usize = self.extents(self.windowed).iter().product();
-                *value = combine(*value, updates[place * window + flat(self.windowed)]);
+                *value = combine(*value, updates[batch * window + flat(self.windowed)]);
             }
         }
         result
     }
 
-    /// Indices of which some are out of range, on either side.
+    /// Indices, some of which are out of range in either direction.
     fn indices(&self) -> Vec<i64> {
         let (indices, _) = self.operands();
         let count = self.addressed.len();
@@ -145,18 +145,18 @@ fn compile(text: &str, device: &Device) -> Executable {
     device.compile(&program).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Every case with these bodies, into one value everywhere and into a tensor in memory. The values are compared as
-/// they are printed, which tells the two zeros apart.
-fn check<T: Element + Debug>(dtype: &str, values: &[T], one: (&str, T), bodies: &[Body<T>]) {
+/// Checks every case with these combiners, into a splat constant and into a tensor in memory. Values are compared by
+/// their debug text, which distinguishes the two zeros.
+fn check<T: Element + Debug>(dtype: &str, values: &[T], splat: (&str, T), bodies: &[Body<T>]) {
     let device = device();
     for case in &CASES {
         let (index_shape, update_shape) = case.operands();
         let indices = case.indices();
         let count = update_shape.iter().product::<usize>();
         let updates: Vec<T> = (0..count).map(|i| values[i % values.len()]).collect();
-        let x: Vec<T> = vec![one.1; case.shape.iter().product()];
+        let x: Vec<T> = vec![splat.1; case.shape.iter().product()];
         let u = Tensor::from_vec(updates.clone(), update_shape, &device).unwrap();
-        let kept = Tensor::from_vec(x.clone(), case.shape, &device).unwrap();
+        let operand = Tensor::from_vec(x.clone(), case.shape, &device).unwrap();
         for &(name, combine) in bodies {
             let expected = format!("{:?}", case.expected(&x, &indices, &updates, combine));
             for index in ["i32", "i64"] {
@@ -174,28 +174,29 @@ fn check<T: Element + Debug>(dtype: &str, values: &[T], one: (&str, T), bodies: 
                     let values = format!("{:?}", result.to_vec::<T>().unwrap());
                     (values, device.stats().launches - before)
                 };
-                let about = format!("{name:?} of {dtype} in {:?} by {index}", case.shape);
-                for argument in [&i, &u, &kept] {
+                let context = format!("{name:?} of {dtype} in {:?} by {index}", case.shape);
+                for argument in [&i, &u, &operand] {
                     argument.wait().unwrap();
                 }
-                let (values, launches) = found(Some(one.0), &[&i, &u]);
-                assert_eq!(values, expected, "{about}, into one value");
-                // The place among several axes is dear enough to be written first. A function of its own is a routine.
-                let most = if case.addressed.len() == 1 { 1 } else { 2 };
-                assert!(launches <= most || name == Some("subtract"), "{about}: {launches}");
-                let (values, _) = found(None, &[&i, &u, &kept]);
-                assert_eq!(values, expected, "{about}, in memory");
+                let (values, launches) = found(Some(splat.0), &[&i, &u]);
+                assert_eq!(values, expected, "{context}, into a constant");
+                // Linear indices of several axes are expensive enough to be materialized first. A combiner without a
+                // fused form runs as a routine.
+                let limit = if case.addressed.len() == 1 { 1 } else { 2 };
+                assert!(launches <= limit || name == Some("subtract"), "{context}: {launches}");
+                let (values, _) = found(None, &[&i, &u, &operand]);
+                assert_eq!(values, expected, "{context}, in memory");
             }
         }
     }
 }
 
 #[test]
-fn updates_that_do_not_meet_are_put_where_they_belong() {
+fn disjoint_updates_match_the_reference() {
     let floats = [-0.0f32, 2.5, f32::INFINITY, -3.0, 0.0, f32::NAN, 1e-3];
-    let larger: fn(f32, f32) -> f32 =
+    let maximum: fn(f32, f32) -> f32 =
         |a, b| if a.is_nan() || b.is_nan() { f32::NAN } else { a.max(b) };
-    let smaller: fn(f32, f32) -> f32 =
+    let minimum: fn(f32, f32) -> f32 =
         |a, b| if a.is_nan() || b.is_nan() { f32::NAN } else { a.min(b) };
     check("f32", &floats, ("0.0", 0.0), &[(Some("add"), |a, b| a + b), (None, |_, b| b)]);
     check(
@@ -204,7 +205,12 @@ fn updates_that_do_not_meet_are_put_where_they_belong() {
         ("-0.0", -0.0),
         &[(Some("add"), |a, b| a + b), (Some("multiply"), |a, b| a * b)],
     );
-    check("f32", &floats, ("-1.5", -1.5), &[(Some("maximum"), larger), (Some("minimum"), smaller)]);
+    check(
+        "f32",
+        &floats,
+        ("-1.5", -1.5),
+        &[(Some("maximum"), maximum), (Some("minimum"), minimum)],
+    );
     check(
         "i32",
         &[7, -1, i32::MAX, 0, i32::MIN, 12],
@@ -216,7 +222,7 @@ fn updates_that_do_not_meet_are_put_where_they_belong() {
             (Some("maximum"), i32::max),
             (Some("xor"), |a, b| a ^ b),
             (None, |_, b| b),
-            // A function of its own.
+            // A combiner without a fused form.
             (Some("subtract"), i32::wrapping_sub),
         ],
     );
@@ -229,7 +235,7 @@ fn updates_that_do_not_meet_are_put_where_they_belong() {
     check("f64", &[-0.0, 1e300, -2.0], ("1.0", 1.0), &[(Some("add"), |a: f64, b| a + b)]);
 }
 
-/// The gradient of a mean cross-entropy, as JAX writes it.
+/// The gradient of a mean cross-entropy, as exported by JAX.
 const GRADIENT: &str = "
 func.func @main(%logits: tensor<64x200xf32>, %labels: tensor<64x1x1xi32>) -> tensor<64x200xf32> {
   %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
@@ -256,12 +262,12 @@ func.func @main(%logits: tensor<64x200xf32>, %labels: tensor<64x1x1xi32>) -> ten
 }";
 
 #[test]
-fn the_gradient_of_a_cross_entropy_is_one_launch() {
+fn cross_entropy_gradient_is_one_launch() {
     let device = device();
     let (rows, columns) = (64, 200);
     let logits: Vec<f32> =
         (0..rows * columns).map(|i| ((i * 37) % 101) as f32 / 50.0 - 1.0).collect();
-    // One label is of no class, and has no gradient.
+    // One label is out of range and has no gradient.
     let labels: Vec<i32> =
         (0..rows as i32).map(|row| if row == 5 { 200 } else { row * 3 }).collect();
     let x = Tensor::from_vec(logits.clone(), [rows, columns], &device).unwrap();
@@ -272,19 +278,19 @@ fn the_gradient_of_a_cross_entropy_is_one_launch() {
     let before = device.stats();
     let gradient = exe.execute(&[&x, &l]).unwrap().remove(0);
     gradient.wait().unwrap();
-    let ran = device.stats().since(&before);
-    let whole = 4 * (rows * columns) as u64;
-    assert_eq!(ran.launches, 1, "{ran:?}");
-    assert_eq!((ran.bytes_read, ran.bytes_written), (whole + 4 * rows as u64, whole));
+    let stats = device.stats().since(&before);
+    let bytes = 4 * (rows * columns) as u64;
+    assert_eq!(stats.launches, 1, "{stats:?}");
+    assert_eq!((stats.bytes_read, stats.bytes_written), (bytes + 4 * rows as u64, bytes));
     let found = gradient.to_vec::<f32>().unwrap();
     for (row, &label) in labels.iter().enumerate() {
         let line = &logits[row * columns..][..columns];
         let sum: f64 = line.iter().map(|&x| f64::from(x).exp()).sum();
         for (column, &x) in line.iter().enumerate() {
-            let picked = if column as i32 == label { 1.0 } else { 0.0 };
+            let one_hot = if column as i32 == label { 1.0 } else { 0.0 };
             let expected = match row {
                 5 => 0.0,
-                _ => (f64::from(x).exp() / sum - picked) / rows as f64,
+                _ => (f64::from(x).exp() / sum - one_hot) / rows as f64,
             };
             let found = f64::from(found[row * columns + column]);
             assert!((found - expected).abs() < 1e-8, "{row} {column}: {found}, not {expected}");
@@ -292,7 +298,7 @@ fn the_gradient_of_a_cross_entropy_is_one_launch() {
     }
 }
 
-/// A program's launches, for arguments of ones.
+/// The number of launches of a program.
 fn launches(text: &str, arguments: &[Tensor], device: &Device) -> u64 {
     let executable = compile(text, device);
     arguments.iter().for_each(|argument| argument.wait().unwrap());
@@ -308,12 +314,12 @@ const SCATTERED: &str = "<{scatter_dimension_numbers = #stablehlo.scatter<\
     ^bb0(%a: tensor<TYPE>, %b: tensor<TYPE>):\n stablehlo.return %b : tensor<TYPE>\n})";
 
 #[test]
-fn a_scatter_stays_one_where_more_would_be_computed() {
+fn a_scatter_is_not_fused_if_that_recomputes_more() {
     let device = device();
     let index = Tensor::zeros::<i32>([64, 1], &device);
     let scatter = SCATTERED.replace("TYPE", "f32");
     let update = Tensor::ones::<f32>([64], &device);
-    // What it puts into is dear, and its elements are read eight times.
+    // The operand is expensive to compute and each of its elements is read eight times.
     let repeated = format!(
         "func.func @main(%x: tensor<64x32xf32>, %i: tensor<64x1xi32>, %u: tensor<64xf32>) -> tensor<64x8x32xf32> {{\n\
          %0 = stablehlo.exponential %x : tensor<64x32xf32>\n\
@@ -323,9 +329,9 @@ fn a_scatter_stays_one_where_more_would_be_computed() {
     );
     let x = Tensor::ones::<f32>([64, 32], &device);
     assert!(launches(&repeated, &[x, index.clone(), update], &device) > 1);
-    // Bytes that nobody reads are filled faster than each place is compared with a number.
+    // Filling a large buffer with zeros is faster than comparing the index of every element.
     let scatter = SCATTERED.replace("TYPE", "ui8");
-    let filled = |columns: usize| {
+    let scatter_into_zeros = |columns: usize| {
         format!(
             "func.func @main(%i: tensor<64x1xi32>, %u: tensor<64xui8>) -> tensor<64x{columns}xui8> {{\n\
              %0 = stablehlo.constant dense<0> : tensor<64x{columns}xui8>\n\
@@ -334,6 +340,6 @@ fn a_scatter_stays_one_where_more_would_be_computed() {
         )
     };
     let bytes = Tensor::ones::<u8>([64], &device);
-    assert!(launches(&filled(1 << 15), &[index.clone(), bytes.clone()], &device) > 1);
-    assert_eq!(launches(&filled(1 << 10), &[index, bytes], &device), 1);
+    assert!(launches(&scatter_into_zeros(1 << 15), &[index.clone(), bytes.clone()], &device) > 1);
+    assert_eq!(launches(&scatter_into_zeros(1 << 10), &[index, bytes], &device), 1);
 }

@@ -1,4 +1,4 @@
-//! Arrays of the crate `ndarray`, of every layout.
+//! Conversion from and to arrays of the crate `ndarray`, in every layout.
 
 use crate::support::{device, read};
 use inflight::{Error, Tensor};
@@ -24,7 +24,7 @@ fn every_layout_gives_the_same_elements() {
 }
 
 #[test]
-fn parts_of_arrays_are_read_in_their_own_order() {
+fn array_slices_are_read_in_logical_order() {
     let device = device();
     let array = cube();
     let views = [
@@ -41,7 +41,7 @@ fn parts_of_arrays_are_read_in_their_own_order() {
         let back: ArrayD<f32> = tensor.to_ndarray().unwrap();
         assert_eq!(back, view);
     }
-    // Owned, but only a part of the memory that it owns.
+    // An owned array that covers only a part of its allocation.
     let rest = array.clone().slice_move(s![1.., .., ..]);
     let expected: Vec<f32> = rest.iter().copied().collect();
     let tensor = Tensor::from_ndarray_owned(rest, &device).unwrap();
@@ -53,7 +53,7 @@ fn parts_of_arrays_are_read_in_their_own_order() {
 }
 
 #[test]
-fn scalars_and_mistakes() {
+fn scalars_and_errors() {
     let device = device();
     let tensor = Tensor::from_ndarray(&arr0(7i64), &device).unwrap();
     assert_eq!(tensor.to_ndarray::<i64>().unwrap(), ArrayD::from_elem(IxDyn(&[]), 7));

@@ -1,11 +1,11 @@
-//! `.npy` files: what NumPy writes, what it reads, and files that are broken.
+//! `.npy` files: round trips, byte orders, NumPy compatibility, and malformed files.
 
 use crate::support::folder::Folder;
 use crate::support::{counting, device, read};
 use inflight::io::{load_npy, save_npy};
 use inflight::{Complex, DType, Device, Element, Error, Tensor, f16};
 
-/// A version 1 file with this header and these bytes of elements.
+/// A version 1 file with this header and element bytes.
 fn file(header: &str, elements: &[u8]) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());
@@ -29,7 +29,7 @@ fn round_trip<T: Element>(folder: &Folder, elements: Vec<T>, descr: &str, device
 }
 
 #[test]
-fn every_dtype_of_numpys_goes_there_and_back() {
+fn every_numpy_dtype_round_trips() {
     let (folder, device) = (Folder::new("npy-dtypes"), device());
     round_trip(&folder, vec![true, false, true], "'|b1'", &device);
     round_trip(&folder, vec![i8::MIN, 0, i8::MAX], "'|i1'", &device);
@@ -45,12 +45,12 @@ fn every_dtype_of_numpys_goes_there_and_back() {
     round_trip(&folder, vec![0.1f64, f64::MAX], "'<f8'", &device);
     round_trip(&folder, vec![Complex::new(1.0f32, -2.0)], "'<c8'", &device);
     round_trip(&folder, vec![Complex::new(1.0f64, -2.0)], "'<c16'", &device);
-    // One file each, and nothing left beside them.
+    // One file for each dtype and no temporary files.
     assert_eq!(folder.files().len(), 14);
 }
 
 #[test]
-fn every_shape_goes_there_and_back() {
+fn every_shape_round_trips() {
     let (folder, device) = (Folder::new("npy-shapes"), device());
     let path = folder.file("x.npy");
     for shape in [vec![], vec![0], vec![5], vec![2, 0, 3], vec![2, 3, 4, 1]] {
@@ -64,7 +64,7 @@ fn every_shape_goes_there_and_back() {
 }
 
 #[test]
-fn either_order_of_bytes_and_axes_is_read() {
+fn both_byte_orders_and_axis_orders_are_read() {
     let (folder, device) = (Folder::new("npy-orders"), device());
     let path = folder.file("x.npy");
     let big: Vec<u8> = (0..6i16).flat_map(|value| (value * 300).to_be_bytes()).collect();
@@ -78,17 +78,17 @@ fn either_order_of_bytes_and_axes_is_read() {
 }
 
 #[test]
-fn what_is_wrong_is_said_and_the_file_named() {
+fn errors_name_the_cause_and_the_file() {
     let (folder, device) = (Folder::new("npy-wrong"), device());
     let path = folder.file("wrong.npy");
-    let good = dict("<f4", false, "(2,)");
+    let valid = dict("<f4", false, "(2,)");
     let deep = format!("{}{}", "(".repeat(30_000), ")".repeat(30_000));
     for (bytes, cause) in [
         (b"PK\x03\x04".to_vec(), "not a .npy file"),
         (Vec::new(), "not a .npy file"),
-        (file(&good, &[0; 8])[..40].to_vec(), "ends within its header"),
-        (file(&good, &[0; 7]), "8 bytes"),
-        (file(&good, &[0; 9]), "8 bytes"),
+        (file(&valid, &[0; 8])[..40].to_vec(), "ends within its header"),
+        (file(&valid, &[0; 7]), "8 bytes"),
+        (file(&valid, &[0; 9]), "8 bytes"),
         (file(&dict("<f4", false, "(2, -1)"), &[]), "negative"),
         (file(&dict("|O", false, "(2,)"), &[]), "|O"),
         (file(&dict("<f16", false, "(1,)"), &[0; 16]), "<f16"),
@@ -116,14 +116,14 @@ fn broken_files_are_errors_or_other_arrays() {
     let (folder, device) = (Folder::new("npy-broken"), device());
     let path = folder.file("x.npy");
     save_npy(&path, &counting([3, 2], &device)).unwrap();
-    let good = std::fs::read(&path).unwrap();
-    for len in 0..good.len() {
-        std::fs::write(&path, &good[..len]).unwrap();
+    let valid = std::fs::read(&path).unwrap();
+    for len in 0..valid.len() {
+        std::fs::write(&path, &valid[..len]).unwrap();
         assert!(load_npy(&path, &device).is_err(), "cut off after {len} bytes");
     }
-    for position in 0..good.len() {
+    for position in 0..valid.len() {
         for flipped in [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xff] {
-            let mut bytes = good.clone();
+            let mut bytes = valid.clone();
             bytes[position] ^= flipped;
             std::fs::write(&path, &bytes).unwrap();
             if let Ok(tensor) = load_npy(&path, &device) {
@@ -134,7 +134,7 @@ fn broken_files_are_errors_or_other_arrays() {
 }
 
 #[test]
-fn a_save_that_fails_leaves_what_was_there() {
+fn a_failed_save_leaves_the_old_file() {
     let (folder, device) = (Folder::new("npy-replace"), device());
     let path = folder.file("x.npy");
     let x = counting([3], &device);
@@ -153,7 +153,7 @@ fn a_save_that_fails_leaves_what_was_there() {
 
 #[cfg(unix)]
 #[test]
-fn links_and_permissions_are_kept() {
+fn links_and_permissions_are_preserved() {
     use std::os::unix::fs::PermissionsExt;
     let (folder, device) = (Folder::new("npy-links"), device());
     let (target, link) = (folder.file("target.npy"), folder.file("link.npy"));

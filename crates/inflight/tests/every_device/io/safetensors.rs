@@ -1,4 +1,4 @@
-//! `.safetensors` files: named tensors of every dtype, and files that are broken.
+//! `.safetensors` files: round trips of every dtype, and malformed files.
 
 use crate::support::{counting, device, read};
 use inflight::io::{load_safetensors, save_safetensors};
@@ -18,7 +18,7 @@ fn bytes_of(header: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn every_dtype_goes_there_and_back() {
+fn every_dtype_round_trips() {
     let (path, device) = (path("dtypes"), device());
     let x = counting([2, 3], &device);
     let dtypes = DType::ALL.into_iter().filter(|&dtype| dtype != DType::C128);
@@ -42,7 +42,7 @@ fn every_dtype_goes_there_and_back() {
 }
 
 #[test]
-fn bits_are_kept() {
+fn bits_are_preserved() {
     let (path, device) = (path("bits"), device());
     let elements = vec![bf16::NAN, bf16::from_f32(-0.0), bf16::INFINITY, bf16::from_bits(1)];
     let bits = |elements: &[bf16]| elements.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
@@ -55,7 +55,7 @@ fn bits_are_kept() {
 }
 
 #[test]
-fn what_is_wrong_is_said_and_the_file_named() {
+fn errors_name_the_cause_and_the_file() {
     let (path, device) = (path("wrong"), device());
     for (bytes, cause) in [
         (Vec::new(), "header too small"),
@@ -94,14 +94,14 @@ fn broken_files_are_errors_or_other_tensors() {
     let tensors =
         [("flag", counting([3], &device).cast(DType::Bool)), ("x", counting([2, 2], &device))];
     save_safetensors(&path, tensors, &BTreeMap::new()).unwrap();
-    let good = std::fs::read(&path).unwrap();
-    for len in 0..good.len() {
-        std::fs::write(&path, &good[..len]).unwrap();
+    let valid = std::fs::read(&path).unwrap();
+    for len in 0..valid.len() {
+        std::fs::write(&path, &valid[..len]).unwrap();
         assert!(load_safetensors(&path, &device).is_err(), "cut off after {len} bytes");
     }
-    for position in 0..good.len() {
+    for position in 0..valid.len() {
         for flipped in [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xff] {
-            let mut bytes = good.clone();
+            let mut bytes = valid.clone();
             bytes[position] ^= flipped;
             std::fs::write(&path, &bytes).unwrap();
             if let Ok(loaded) = load_safetensors(&path, &device) {
@@ -114,7 +114,7 @@ fn broken_files_are_errors_or_other_tensors() {
 }
 
 #[test]
-fn what_cannot_be_saved_changes_nothing() {
+fn a_failed_save_changes_nothing() {
     let (path, device) = (path("refused"), device());
     let x = counting([2], &device);
     save_safetensors(&path, [("x", &x)], &BTreeMap::new()).unwrap();

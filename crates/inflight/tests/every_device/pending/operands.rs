@@ -10,7 +10,7 @@ fn one_pending_operand_makes_the_result_pending() {
     let device = device();
     let (x, w) = (ramp([4, 8], &device), ramp([8, 6], &device));
     let expected = x.matmul(&w).to_vec::<f32>().unwrap();
-    // The annotations are the test: these types, and no others, come out.
+    // The type annotations are the test.
     let plain: [Tensor; 4] = [
         pending::matmul(&x, &w),
         pending::matmul(x.clone(), &w),
@@ -36,7 +36,7 @@ fn one_pending_operand_makes_the_result_pending() {
 }
 
 #[test]
-fn numbers_options_tuples_and_vectors_are_operands() {
+fn scalars_options_tuples_and_vectors_are_operands() {
     let device = device();
     let x = ramp([2, 6], &device);
     let sum: Pending<Tensor> = pending::add(x.to_async(), 1.5);
@@ -50,8 +50,8 @@ fn numbers_options_tuples_and_vectors_are_operands() {
         normal.get().unwrap().to_vec::<f32>().unwrap(),
         x.layer_norm([1], Some(&weight), None, 1e-5).to_vec::<f32>().unwrap()
     );
-    let halves: Pending<(Tensor, Tensor)> = pending::split2(x.to_async(), 1);
-    let (left, right) = halves.unzip();
+    let parts: Pending<(Tensor, Tensor)> = pending::split2(x.to_async(), 1);
+    let (left, right) = parts.unzip();
     let joined: Pending<Tensor> = pending::cat([left, right], 1);
     assert_eq!(joined.get().unwrap().to_vec::<f32>().unwrap(), x.to_vec::<f32>().unwrap());
     let (left, right): (Tensor, Tensor) = pending::split2(&x, 1);
@@ -60,25 +60,25 @@ fn numbers_options_tuples_and_vectors_are_operands() {
 }
 
 #[test]
-fn many_results_come_back_in_their_order() {
+fn multiple_results_are_returned_in_order() {
     let (first, second) = (device(), device());
-    // As in the prototype whose vectors came back transposed: several results, on several devices.
+    // Several results on several devices. A prototype returned such nested vectors transposed.
     let parts: Vec<Pending<Vec<Tensor>>> = [&first, &second]
         .into_iter()
         .enumerate()
-        .map(|(number, device)| {
-            let x = counting([3, 6], device) + 100 * number as i32;
+        .map(|(index, device)| {
+            let x = counting([3, 6], device) + 100 * index as i32;
             pending::chunk(x.to_async(), 1, 3)
         })
         .collect();
     let parts: Vec<Vec<Tensor>> = Pending::join(parts).get().unwrap();
     assert_eq!((parts.len(), parts[0].len(), parts[1].len()), (2, 3, 3));
-    for (number, (parts, device)) in parts.iter().zip([&first, &second]).enumerate() {
+    for (index, (parts, device)) in parts.iter().zip([&first, &second]).enumerate() {
         for (position, part) in parts.iter().enumerate() {
             assert_eq!(part.device(), device);
-            let at = 100 * number as i32 + 2 * position as i32;
+            let at = 100 * index as i32 + 2 * position as i32;
             let rows = [at, at + 1, at + 6, at + 7, at + 12, at + 13];
-            assert_eq!(part.to_vec::<i32>().unwrap(), rows, "device {number}, part {position}");
+            assert_eq!(part.to_vec::<i32>().unwrap(), rows, "device {index}, part {position}");
         }
     }
     let split: Pending<Vec<Tensor>> =
@@ -88,7 +88,7 @@ fn many_results_come_back_in_their_order() {
 }
 
 #[test]
-fn values_cross_devices() {
+fn pending_values_are_copied_between_devices() {
     let (first, second) = (device(), device());
     let x = ramp([4, 4], &first);
     let moved = pending::to_device(pending::mul(x.to_async(), 2.0), &second);
@@ -98,18 +98,18 @@ fn values_cross_devices() {
     assert_eq!(sum.to_vec::<f32>().unwrap(), (&x * 3.0).to_vec::<f32>().unwrap());
 }
 
-/// Written once, for plain tensors.
+/// A composite op of plain tensors.
 fn block(x: &Tensor, w: &Tensor, b: &Tensor) -> Tensor {
     (x.matmul(w) + b).gelu()
 }
 
-/// Written once, with several results.
+/// A composite op with several results.
 fn statistics(x: &Tensor) -> (Tensor, Vec<Tensor>) {
     (x.mean_all(), vec![x.min_all(), x.max_all()])
 }
 
 #[test]
-fn a_composite_op_is_written_once() {
+fn composite_ops_accept_plain_and_pending_operands() {
     let device = device();
     let (x, w, b) = (ramp([4, 8], &device), ramp([8, 6], &device), ramp([1, 6], &device));
     let plain: Tensor = pending::call(block, (&x, &w, &b));
@@ -129,7 +129,7 @@ fn a_composite_op_is_written_once() {
 }
 
 #[test]
-fn a_panic_of_a_composite_op_is_the_promises_error() {
+fn a_panic_of_a_composite_op_is_the_error_of_the_promise() {
     let device = device();
     let x = ramp([2, 2], &device).to_async();
     let broken = |x: &Tensor| -> Tensor { panic!("cannot do {:?}", x.shape()) };
@@ -144,7 +144,7 @@ fn a_panic_of_a_composite_op_is_the_promises_error() {
 }
 
 #[test]
-fn a_mistake_names_the_line_of_the_op_in_both_modes() {
+fn an_error_names_the_line_of_the_op_in_both_modes() {
     let device = device();
     let (x, y) = (ramp([2, 3], &device), ramp([2, 3], &device));
     let plain = (pending::matmul(&x, &y), line!());
@@ -159,21 +159,21 @@ fn a_mistake_names_the_line_of_the_op_in_both_modes() {
 }
 
 #[test]
-fn the_value_exists_before_the_device_is_done() {
+fn pending_tensors_resolve_before_the_device_finishes() {
     let (device, gate) = stepped_device();
     let (x, w) = (ramp([16, 16], &device), ramp([16, 16], &device));
     let output = pending::matmul(x.to_async(), &w);
     let slices = pending::split2(&output, 1);
-    // The tensors exist, and say what they are ...
+    // The tensors exist and have shapes ...
     let (left, right) = slices.get().unwrap();
     assert_eq!((left.shape().extents(), right.shape().extents()), (&[16, 8][..], &[16, 8][..]));
-    // ... and the product is on its way, though the device has not moved.
+    // ... and the matmul is submitted, although the device has run nothing.
     let output = output.get().unwrap();
-    assert!(gate.held() > 0, "the product was submitted");
+    assert!(gate.held() > 0, "the matmul was submitted");
     assert!(!output.is_ready());
     gate.open();
     device.wait().unwrap();
-    assert!(output.is_ready(), "the device is done");
+    assert!(output.is_ready(), "the device has finished");
     let joined = Tensor::cat(&[left, right], 1).to_vec::<f32>().unwrap();
     assert_eq!(joined, output.to_vec::<f32>().unwrap());
 }
@@ -192,7 +192,7 @@ fn syncing_waits_for_queued_pending_work() {
 }
 
 #[test]
-fn work_whose_operand_is_missing_holds_up_nobody() {
+fn work_with_a_pending_operand_does_not_block_other_work() {
     let device = device();
     let x = ramp([2, 2], &device);
     let (promise, late) = Promise::<Tensor>::new(&device);
@@ -209,10 +209,10 @@ fn work_whose_operand_is_missing_holds_up_nobody() {
 }
 
 #[test]
-fn unwanted_work_that_has_not_begun_is_skipped_and_lets_go_of_its_operands() {
+fn unconsumed_work_is_skipped_and_drops_its_operands() {
     let device = device();
     let x = ramp([100, 100], &device);
-    // Wherever the device has it.
+    // In the pool or adopted from the host.
     let held = |device: &Device| device.memory().adopted + device.memory().in_use;
     device.wait().unwrap();
     let before = held(&device);
@@ -221,18 +221,21 @@ fn unwanted_work_that_has_not_begun_is_skipped_and_lets_go_of_its_operands() {
     let recorded = device.stats().recorded;
     let sum = pending::add(&late, &big);
     let chain = pending::exp(pending::matmul(sum, &big));
-    let wanted = pending::add(&late, &x);
+    let consumed = pending::add(&late, &x);
     drop(big);
     device.wait().unwrap();
-    assert!(held(&device) > before, "pending work keeps its operands");
+    assert!(held(&device) > before, "pending work retains its operands");
     drop(chain);
-    assert_eq!(device.stats().skipped, 3, "all three ops that led to it");
-    assert_eq!(held(&device), before, "and what they held is given back");
+    assert_eq!(device.stats().skipped, 3, "all three ops of the chain");
+    assert_eq!(held(&device), before, "their operands are freed");
     assert_eq!(device.stats().recorded, recorded);
-    // The promise they all stood on is still wanted by another.
+    // Another consumer still needs the promise.
     assert!(promise.is_wanted());
     promise.complete(Ok(x.clone()));
-    assert_eq!(wanted.get().unwrap().to_vec::<f32>().unwrap(), (&x * 2.0).to_vec::<f32>().unwrap());
+    assert_eq!(
+        consumed.get().unwrap().to_vec::<f32>().unwrap(),
+        (&x * 2.0).to_vec::<f32>().unwrap()
+    );
     drop(late);
     assert_eq!(device.stats().skipped, 3);
 }
@@ -243,12 +246,12 @@ fn work_with_another_consumer_is_not_skipped() {
     let x = ramp([10, 10], &device);
     let (promise, late) = Promise::<Tensor>::new(&device);
     let shared = pending::exp(late);
-    let (unwanted, wanted) = (pending::log(&shared), pending::neg(&shared));
+    let (unwanted, consumed) = (pending::log(&shared), pending::neg(&shared));
     drop((shared, unwanted));
     assert_eq!(device.stats().skipped, 1);
     promise.complete(Ok(x.clone()));
     assert_eq!(
-        wanted.get().unwrap().to_vec::<f32>().unwrap(),
+        consumed.get().unwrap().to_vec::<f32>().unwrap(),
         x.exp().neg().to_vec::<f32>().unwrap()
     );
 }

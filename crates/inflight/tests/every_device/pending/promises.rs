@@ -31,25 +31,25 @@ fn a_value_is_moved_to_the_last_consumer_and_cloned_for_others() {
     first.get().unwrap();
     assert_eq!(clones.load(Ordering::SeqCst), 1);
     second.get().unwrap();
-    assert_eq!(clones.load(Ordering::SeqCst), 1, "the last one moves it out");
+    assert_eq!(clones.load(Ordering::SeqCst), 1, "the last consumer moves the value out");
 }
 
 #[test]
-fn a_value_that_is_not_there_is_not_got_in_time() {
+fn getting_a_pending_value_times_out() {
     let device = device();
     let (promise, pending) = Promise::new(&device);
     assert!(pending.get_timeout(Duration::ZERO).is_none());
-    assert_eq!(device.stats().all_waits(), 0, "with no time, nobody waits");
+    assert_eq!(device.stats().all_waits(), 0, "a timeout of zero is not a wait");
     assert!(pending.get_timeout(Duration::from_nanos(1)).is_none());
     assert_eq!(device.stats().waits_for(WaitReason::Get), 1);
     promise.complete(Ok(7));
     assert_eq!(pending.get_timeout(Duration::ZERO).unwrap().unwrap(), 7);
     assert_eq!(pending.get_timeout(Duration::MAX).unwrap().unwrap(), 7);
-    assert_eq!(device.stats().waits_for(WaitReason::Get), 1, "it was there");
+    assert_eq!(device.stats().waits_for(WaitReason::Get), 1, "the value was ready");
 }
 
 #[test]
-fn a_guard_denies_waiting_and_nothing_else() {
+fn a_guard_denies_only_waits() {
     let device = device();
     let (promise, pending) = Promise::<i32>::new(&device);
     let _guard = SyncGuard::deny();
@@ -59,8 +59,8 @@ fn a_guard_denies_waiting_and_nothing_else() {
     assert_eq!(error.location().unwrap().line(), line);
     let denied = pending.get_timeout(Duration::from_secs(1));
     assert!(matches!(denied, Some(Err(Error::WaitDenied { .. }))));
-    assert!(pending.get_timeout(Duration::ZERO).is_none(), "looking is no waiting");
-    // None of these wait, nor does work on the runtime's threads.
+    assert!(pending.get_timeout(Duration::ZERO).is_none(), "a timeout of zero is not a wait");
+    // None of these wait, and the guard does not apply to the runtime's threads.
     let doubled = pending.clone().map(|value| 2 * value);
     let both = Pending::join((pending.clone(), doubled.clone()));
     let (one, two) = both.unzip();
@@ -95,17 +95,17 @@ fn an_error_reaches_every_consumer() {
 
 #[test]
 fn a_panic_is_the_error_of_every_consumer_and_names_the_caller() {
-    let pending = Pending::ready(1).map(|_| -> i32 { panic!("no such luck") });
+    let pending = Pending::ready(1).map(|_| -> i32 { panic!("injected panic") });
     let line = line!() - 1;
     let (first, second) = (pending.clone(), pending.map(|value| value + 1));
     for pending in [first, second] {
         let error = pending.get().unwrap_err();
         assert!(matches!(&error, Error::Panicked { .. }), "{error}");
-        assert!(error.to_string().contains("no such luck"), "{error}");
+        assert!(error.to_string().contains("injected panic"), "{error}");
         let location = error.location().unwrap();
         assert_eq!((location.file(), location.line()), (file!(), line));
     }
-    // The thread that ran it goes on.
+    // The thread that ran the closure survives.
     assert_eq!(Pending::ready(1).map(|value| value + 1).get().unwrap(), 2);
 }
 
@@ -127,33 +127,33 @@ fn an_abandoned_promise_is_an_error() {
 
 #[test]
 fn parts_are_projected() {
-    let (number, text, flag) = Pending::ready((1, "two".to_owned(), true)).unzip();
+    let (value, text, flag) = Pending::ready((1, "two".to_owned(), true)).unzip();
     assert_eq!(
-        (number.get().unwrap(), text.get().unwrap(), flag.get().unwrap()),
+        (value.get().unwrap(), text.get().unwrap(), flag.get().unwrap()),
         (1, "two".into(), true)
     );
-    let many = Pending::ready(vec![10, 20, 30]);
-    assert_eq!(many.at(1).get().unwrap(), 20);
-    let message = many.at(3).get().unwrap_err().to_string();
+    let list = Pending::ready(vec![10, 20, 30]);
+    assert_eq!(list.at(1).get().unwrap(), 20);
+    let message = list.at(3).get().unwrap_err().to_string();
     assert!(message.contains("element 3") && message.contains("of 3"), "{message}");
-    let each: Vec<i32> = many.elements(3).into_iter().map(|one| one.get().unwrap()).collect();
+    let each: Vec<i32> = list.elements(3).into_iter().map(|one| one.get().unwrap()).collect();
     assert_eq!(each, [10, 20, 30]);
 }
 
 #[test]
-fn joins_keep_the_order_whatever_completes_first() {
+fn joins_preserve_order_whatever_completes_first() {
     let device = device();
     let (promises, pending): (Vec<_>, Vec<_>) = (0..100).map(|_| Promise::new(&device)).unzip();
     let joined = Pending::join(pending);
-    for (number, promise) in promises.into_iter().enumerate().rev() {
+    for (value, promise) in promises.into_iter().enumerate().rev() {
         assert!(!joined.is_ready());
-        promise.complete(Ok(number));
+        promise.complete(Ok(value));
     }
     assert_eq!(joined.get().unwrap(), (0..100).collect::<Vec<_>>());
     assert!(Pending::join(Vec::<Pending<i32>>::new()).get().unwrap().is_empty());
     let device_tensor = ones(3, &device);
-    let (tensor, number) = Pending::join((&device_tensor, Pending::ready(2))).get().unwrap();
-    assert_eq!((tensor.to_vec::<f32>().unwrap(), number), (vec![1.0; 3], 2));
+    let (tensor, value) = Pending::join((&device_tensor, Pending::ready(2))).get().unwrap();
+    assert_eq!((tensor.to_vec::<f32>().unwrap(), value), (vec![1.0; 3], 2));
 }
 
 #[test]
@@ -179,7 +179,7 @@ impl Wake for Woken {
 }
 
 #[test]
-fn only_the_latest_waker_of_a_future_is_kept() {
+fn only_the_latest_waker_of_a_future_is_registered() {
     let device = device();
     let (promise, mut pending) = Promise::new(&device);
     let woken: Vec<_> = (0..100).map(|_| Arc::new(Woken(AtomicUsize::new(0)))).collect();
@@ -189,10 +189,10 @@ fn only_the_latest_waker_of_a_future_is_kept() {
         assert!(poll.is_pending());
         drop(waker);
     }
-    // The future moved through a hundred tasks: the wakers of all but the last are gone.
-    let kept = woken.iter().filter(|woken| Arc::strong_count(woken) > 1).count();
-    assert_eq!(kept, 1);
-    // Another future of the same promise has a waker of its own, which goes with it.
+    // The future moved through a hundred tasks: all wakers but the last are dropped.
+    let registered = woken.iter().filter(|woken| Arc::strong_count(woken) > 1).count();
+    assert_eq!(registered, 1);
+    // Another future of the same promise has its own waker, which is dropped with it.
     let other = Arc::new(Woken(AtomicUsize::new(0)));
     let mut clone = pending.clone();
     let waker = Waker::from(other.clone());
@@ -208,10 +208,10 @@ fn only_the_latest_waker_of_a_future_is_kept() {
 }
 
 #[test]
-fn chains_are_as_long_as_one_likes() {
+fn long_promise_chains_do_not_recurse() {
     const LONG: usize = 100_000;
     let device = device();
-    // Completed from the far end: each part completes the next.
+    // Completing the first promise completes the whole chain.
     let (promise, pending) = Promise::new(&device);
     let mut last = pending;
     for _ in 0..LONG {
@@ -219,7 +219,7 @@ fn chains_are_as_long_as_one_likes() {
     }
     promise.complete(Ok(1));
     assert_eq!(last.get().unwrap(), 1);
-    // Dropped from the near end: each lets go of the one before.
+    // Dropping the last future drops the whole chain.
     let (promise, pending) = Promise::<i32>::new(&device);
     let mut last = pending;
     for _ in 0..LONG {
@@ -231,7 +231,7 @@ fn chains_are_as_long_as_one_likes() {
 }
 
 #[test]
-fn work_may_wait_for_other_pending_work() {
+fn pending_work_may_wait_for_other_pending_work() {
     let outer = Pending::ready(1).map(|value| {
         let inner = Pending::ready(value).map(|value| value + 1);
         inner.map(|value| value * 10).get().unwrap()
@@ -240,7 +240,7 @@ fn work_may_wait_for_other_pending_work() {
 }
 
 #[test]
-fn much_pending_work_is_held_back_and_all_of_it_is_done() {
+fn back_pressure_limits_pending_work_and_all_of_it_completes() {
     let device = device();
     let mut sum = ones(1, &device).to_async();
     for _ in 0..5000 {
@@ -257,7 +257,7 @@ fn a_transaction_is_executed_without_waiting() {
     let y = (&x + 1.0).exp().log() * 0.0;
     let z = (ones(2, &other) * 3.0).cast(inflight::DType::I64);
     let pending = Transaction::default().register(&y).register(&z).register(&x).execute_async();
-    assert!(!pending.is_ready(), "nothing can have run");
+    assert!(!pending.is_ready(), "the device is not stepped yet");
     assert_eq!(device.stats().all_waits() + other.stats().all_waits(), 0);
     gate.open();
     let [y, z, x] = pending.get().unwrap().try_into().expect("three tensors");
@@ -265,7 +265,7 @@ fn a_transaction_is_executed_without_waiting() {
     assert_eq!(z.to_vec::<i64>().unwrap(), [3, 3]);
     assert_eq!(x.to_vec::<f32>().unwrap(), [1.0; 1000]);
     assert!(Transaction::default().execute_async().get().unwrap().is_empty());
-    let mistake = ones(2, &other).matmul(&ones(3, &other));
-    let error = Transaction::default().register(&mistake).execute_async().get().unwrap_err();
+    let failed = ones(2, &other).matmul(&ones(3, &other));
+    let error = Transaction::default().register(&failed).execute_async().get().unwrap_err();
     assert_eq!(error.op(), Some("matmul"), "{error}");
 }

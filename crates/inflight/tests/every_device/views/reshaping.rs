@@ -1,10 +1,10 @@
-//! Views that change the shape: reshape, permute, expand and their kin.
+//! Shape-changing views: reshape, permute, squeeze, expand, flip.
 
 use crate::support::{counting, device, message, read};
 use inflight::{Device, Shape, SyncGuard, Tensor};
 
 #[test]
-fn reshape_keeps_the_order_of_elements() {
+fn reshape_preserves_the_order_of_elements() {
     let device = device();
     let x = counting([2, 6], &device);
     assert_eq!(read::<i32>(&x.reshape([3, 4])), (vec![3, 4], (0..12).collect()));
@@ -13,20 +13,20 @@ fn reshape_keeps_the_order_of_elements() {
     assert_eq!(read::<i32>(&x.reshape(Shape::from([12, 1]))).0, [12, 1]);
     assert_eq!(read::<i32>(&x.reshape(-1)).0, [12]);
     assert_eq!(read::<i32>(&x.flatten()).0, [12]);
-    let one = counting([1, 1], &device).reshape(());
-    assert_eq!(read::<i32>(&one), (vec![], vec![0]));
-    // Of something that is not row-major in memory, too.
+    let scalar = counting([1, 1], &device).reshape(());
+    assert_eq!(read::<i32>(&scalar), (vec![], vec![0]));
+    // Also of a tensor that is not row-major in memory.
     let y = x.transpose().reshape([3, 4]);
     assert_eq!(read::<i32>(&y).1, [0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11]);
 }
 
 #[test]
-fn reshape_explains_what_does_not_fit() {
+fn mismatched_reshapes_are_explained() {
     let x = counting([2, 6], &device());
-    let wrong = x.reshape([5, 2]);
-    assert_eq!(wrong.shape(), &Shape::from([5, 2]));
-    assert!(message(&wrong).contains("[5, 2]") && message(&wrong).contains("[2, 6]"));
-    assert!(message(&wrong).contains("reshaping.rs"));
+    let failed = x.reshape([5, 2]);
+    assert_eq!(failed.shape(), &Shape::from([5, 2]));
+    assert!(message(&failed).contains("[5, 2]") && message(&failed).contains("[2, 6]"));
+    assert!(message(&failed).contains("reshaping.rs"));
     assert!(message(&x.reshape([5, -1])).contains("do not fill"));
     assert!(message(&x.reshape([-1, -1])).contains("more than one"));
     assert!(message(&x.reshape([-3, 4])).contains("-3"));
@@ -62,7 +62,7 @@ fn axes_are_permuted() {
 }
 
 #[test]
-fn axes_of_one_come_and_go() {
+fn squeeze_and_unsqueeze() {
     let device = device();
     let x = counting([2, 3], &device);
     assert_eq!(read::<i32>(&x.unsqueeze(0)).0, [1, 2, 3]);
@@ -96,18 +96,18 @@ fn flip_reverses_axes() {
 }
 
 #[test]
-fn the_first_mistake_travels_through_views() {
+fn the_first_error_propagates_through_views() {
     let x = counting([2, 3], &device());
-    let wrong = x.reshape([7]);
-    let first = message(&wrong);
+    let failed = x.reshape([7]);
+    let first = message(&failed);
     for later in [
-        wrong.slice(9..),
-        wrong.transpose(),
-        wrong.pad([(1, 1)], 0),
-        wrong.gather(5, &x),
-        Tensor::cat([&x, &wrong], 0),
-        wrong.index_axis(0, 100),
-        wrong.to_device(&Device::cpu()),
+        failed.slice(9..),
+        failed.transpose(),
+        failed.pad([(1, 1)], 0),
+        failed.gather(5, &x),
+        Tensor::cat([&x, &failed], 0),
+        failed.index_axis(0, 100),
+        failed.to_device(&Device::cpu()),
     ] {
         assert_eq!(message(&later), first);
         assert_eq!(later.to_vec::<i32>().unwrap_err().to_string(), first);
@@ -126,7 +126,7 @@ fn views_never_wait() {
 }
 
 #[test]
-fn transposes_of_any_size_with_what_they_are_added_to() {
+fn transposes_of_any_size_fuse_with_elementwise_ops() {
     let device = device();
     for [rows, columns] in [[64, 64], [192, 192], [100, 100], [128, 192], [65, 31], [20, 700]] {
         let x = counting([columns, rows], &device);
@@ -136,8 +136,8 @@ fn transposes_of_any_size_with_what_they_are_added_to() {
             .collect();
         assert!((x.transpose() - &y).to_vec::<i32>().unwrap() == expected, "{rows} {columns}");
         if rows == columns {
-            let own: Vec<i32> = expected.iter().zip(0..).map(|(x, at)| x + 2 * at).collect();
-            assert!((x.transpose() - &x).to_vec::<i32>().unwrap() == own, "{rows} {columns}");
+            let expected: Vec<i32> = expected.iter().zip(0..).map(|(x, at)| x + 2 * at).collect();
+            assert!((x.transpose() - &x).to_vec::<i32>().unwrap() == expected, "{rows} {columns}");
         }
     }
 }

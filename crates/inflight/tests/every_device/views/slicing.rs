@@ -1,4 +1,4 @@
-//! Parts of tensors, and tensors joined from parts: slice, narrow, cat, split, pad, slice_assign.
+//! Slicing and joining: slice, narrow, index_axis, cat, stack, split, chunk, pad, slice_assign.
 
 use crate::support::{counting, device, message, read};
 use inflight::{DType, Shape, Slice, Tensor};
@@ -31,7 +31,7 @@ fn slices_out_of_range_name_the_axis() {
 }
 
 #[test]
-fn one_index_drops_its_axis() {
+fn an_index_drops_its_axis() {
     let x = counting([2, 3, 2], &device());
     assert_eq!(read::<i32>(&x.index_axis(1, 1)), (vec![2, 2], vec![2, 3, 8, 9]));
     assert_eq!(read::<i32>(&x.index_axis(-1, -1)), (vec![2, 3], vec![1, 3, 5, 7, 9, 11]));
@@ -45,7 +45,7 @@ fn one_index_drops_its_axis() {
 }
 
 #[test]
-fn tensors_are_joined_and_taken_apart() {
+fn cat_stack_split_and_chunk() {
     let device = device();
     let x = counting([2, 3], &device);
     let y = &x + 10;
@@ -63,13 +63,13 @@ fn tensors_are_joined_and_taken_apart() {
     let chunks = joined.chunk(1, 4);
     assert_eq!(chunks.iter().map(|part| part.shape()[1]).collect::<Vec<_>>(), [2, 2, 1, 1]);
     assert_eq!(read::<i32>(&Tensor::cat(&chunks, 1)), read::<i32>(&joined));
-    let many: Vec<Tensor> = (0..40).map(|i| &x + i).collect();
-    let rows = Tensor::stack(&many, 0);
+    let tensors: Vec<Tensor> = (0..40).map(|i| &x + i).collect();
+    let rows = Tensor::stack(&tensors, 0);
     assert_eq!(rows.to_vec::<i32>().unwrap()[39 * 6..], [39, 40, 41, 42, 43, 44]);
 }
 
 #[test]
-fn joins_that_do_not_fit_are_mistakes() {
+fn mismatched_joins_are_errors() {
     let device = device();
     let x = counting([2, 3], &device);
     assert!(message(&Tensor::cat([&x, &counting([2, 4], &device)], 0)).contains("[2, 4]"));
@@ -85,7 +85,7 @@ fn joins_that_do_not_fit_are_mistakes() {
 }
 
 #[test]
-fn padding_surrounds_and_cuts() {
+fn padding_extends_and_crops() {
     let x = counting([2, 2], &device());
     assert_eq!(
         read::<i32>(&x.pad([(1, 0), (0, 1)], 9)),
@@ -100,7 +100,7 @@ fn padding_surrounds_and_cuts() {
 }
 
 #[test]
-fn parts_are_replaced() {
+fn slice_assign_replaces_a_slice() {
     let device = device();
     let x = counting([2, 3], &device);
     let update = Tensor::from_vec(vec![10, 20], [2, 1], &device).unwrap();
@@ -108,7 +108,7 @@ fn parts_are_replaced() {
     assert_eq!(read::<i32>(&x.slice_assign((.., 1..), &update)).1, [0, 10, 10, 3, 20, 20]);
     let last = x.slice_assign((-1.., Slice::all().step(-1)), &counting([1, 3], &device));
     assert_eq!(read::<i32>(&last).1, [0, 1, 2, 2, 1, 0]);
-    // The original is a value: it stays what it was.
+    // Tensors are values: the original is unchanged.
     assert_eq!(read::<i32>(&x).1, [0, 1, 2, 3, 4, 5]);
     assert!(message(&x.slice_assign((0..1, ..), &update)).contains("slice_assign"));
     assert!(message(&x.slice_assign(5.., &update)).contains("5.."));

@@ -15,14 +15,13 @@ const PI_LOW: f64 = 1.224_646_799_147_353_2e-16;
 const PI_ERROR: f32 = -2.782_753_4e-8;
 const FRAC_PI_2_LOW: f32 = -4.371_139e-8;
 
-/// sin(x)/x as a polynomial of x², |x| ≤ 1.575; relative error 2⁻³⁵.
-const SIN: [f64; 6] = [
-    -2.3862021457280033e-08,
-    2.7523610298716254e-06,
-    -0.00019840825667737335,
-    0.008333330663057848,
-    -0.16666666607222025,
-    0.9999999999781384,
+/// sin(x)/x as a polynomial of x², |x| ≤ 1.575; relative error 2⁻²⁷.
+const SIN: [f64; 5] = [
+    2.6010812335482344e-06,
+    -0.00019807051655177434,
+    0.008333020069138575,
+    -0.16666656462622856,
+    0.9999999945368561,
 ];
 /// sin(x)/x as a polynomial of x², |x| ≤ 0.79; relative error 2⁻³⁷.
 const TAN_SIN: [f64; 5] = [
@@ -100,8 +99,8 @@ struct Reduced {
 /// First two [folds](FOLDS) subtract multiples of 2π until |x| < 2⁴¹. Each q·`fold` has a multiple of the last bit of
 /// either the argument or `fold`, and the difference has at most 53 bits, so these steps are exact; the sum of the
 /// q·`excess`, at most 2⁻⁹, is accurate to 2⁻⁶². A smaller |x| has q = 0 and stays as it is. Then Cody-Waite subtracts a
-/// multiple of the two-part period, the first part exactly. The error of the rest is below 2⁻⁶⁰, and no `f32` but zero is
-/// closer than 2⁻²⁹ to a multiple of π/2.
+/// multiple of the two-part period, the first part exactly. The error of the rest is below 2⁻⁶⁰, and no `f32` is
+/// closer than 2⁻³⁰ to a multiple of π/2 other than zero.
 fn reduce(b: &mut Builder, x: Value, period: Period, offset: f64) -> Reduced {
     let Period { scale, parts } = period;
     let wide = b.cast(x, DType::F64);

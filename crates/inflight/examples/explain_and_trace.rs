@@ -1,5 +1,5 @@
 //! What a computation costs: `explain` shows the kernels before they run, `collect_stats` counts what ran, and `trace` writes
-//! a timeline. Run it with `cargo run -p inflight --example profiling`.
+//! a timeline. Run it with `cargo run -p inflight --example explain_and_trace`.
 
 use inflight::{Device, Result, Rng, Tensor, collect_stats, explain, no_fuse, trace};
 
