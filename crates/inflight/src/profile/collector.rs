@@ -170,7 +170,7 @@ impl Collector {
     pub fn finish(&self) -> (Vec<Row>, Vec<ProfiledWait>) {
         let rows = std::mem::take(&mut *self.rows.lock()).rows;
         let mut waits = std::mem::take(&mut *self.waits.lock());
-        waits.sort_by(|a, b| b.count.cmp(&a.count));
+        waits.sort_by_key(|wait| std::cmp::Reverse(wait.count));
         (rows.into_values().collect(), waits)
     }
 }

@@ -214,7 +214,7 @@ pub fn profile<R>(work: impl FnOnce() -> R) -> Result<(R, Profile)> {
             row.into_kernel(total, limit)
         })
         .collect();
-    rows.sort_by(|a, b| b.total.cmp(&a.total));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.total));
     let limits = all_limits.into_iter().map(|(_, limits)| limits).collect();
     Ok((result, Profile { kernels: rows, waits, limits, elapsed, compiles }))
 }

@@ -76,7 +76,10 @@ impl Tensor {
         let element = Scalar::from_bytes(self.dtype(), &bytes);
         T::from_element(element).ok_or_else(|| {
             let name = std::any::type_name::<T>();
-            Error::Invalid(format!("item: {name} has no value {element}; at {location}"))
+            let dtype = self.dtype();
+            Error::Invalid(format!(
+                "item: expected an element that {name} can represent, found {element}; read it as {dtype}; at {location}"
+            ))
         })
     }
 

@@ -228,7 +228,7 @@ impl Rng {
     }
 
     /// Draws one index along the last axis for each row of logits (unnormalized log-probabilities), as `i64`. Index `i` has
-    /// the probability exp(logits[i]) / Σ exp(logits). The result drops the axis.
+    /// the probability `exp(logits[i]) / Σ exp(logits)`. The result drops the axis.
     ///
     /// The algorithm is the Gumbel-max trick: the `argmax` of the logits plus Gumbel noise. The result carries an error
     /// if `logits` is a scalar or not a float.

@@ -15,5 +15,4 @@ fn wrong_programs_are_refused_with_a_helpful_message() {
     cases.compile_fail("tests/compile_fail/slice_of_text.rs");
     cases.compile_fail("tests/compile_fail/shape_of_float.rs");
     cases.compile_fail("tests/compile_fail/lists.rs");
-    cases.compile_fail("tests/compile_fail/scalar_on_the_left.rs");
 }

@@ -61,7 +61,11 @@ fn touched_elements(raw: &RawAccess, access: &AccessShape, extents: &[usize]) ->
     // The indices of a gather are unknown: each may select another element.
     let touched = match access.index_stride != 0 {
         true => extents.iter().product(),
-        false => distinct_elements(extents.iter().copied().zip(access.strides.iter().copied())),
+        false => {
+            let axes = extents.iter().copied().zip(access.strides.iter().copied());
+            // A store runs once for each point that it varies over, also where the axis of a reduction is empty.
+            distinct_elements(axes.filter(|&(_, stride)| !raw.stores || stride != 0))
+        }
     };
     touched.min(raw.elements)
 }

@@ -502,8 +502,8 @@ fn saved_executables_are_loaded() {
     assert_eq!(loaded.execute(&[&n]).unwrap()[0].item::<i32>().unwrap(), 8);
     let bytes = std::fs::read(&path).unwrap();
     let mut wrong: Vec<(Vec<u8>, &str)> = vec![
-        (Vec::new(), "not a file of Executable::save"),
-        (COLLATZ.as_bytes().to_vec(), "not a file of Executable::save"),
+        (Vec::new(), "saved by Executable::save"),
+        (COLLATZ.as_bytes().to_vec(), "saved by Executable::save"),
         (bytes[..20].to_vec(), "cut off"),
         (bytes[..bytes.len() - 1].to_vec(), "should follow"),
     ];
