@@ -71,7 +71,7 @@ fn cases(format: &Format) -> Vec<(f64, u16)> {
         let next = if above.is_some() { bits + 1 } else { format.infinity };
         let tie = (value + above.unwrap_or(format.overflow)) / 2.0;
         // The infinity follows the largest value, whose last bit is odd.
-        let even = if bits % 2 == 0 { bits } else { next };
+        let even = if bits.is_multiple_of(2) { bits } else { next };
         // Offsets from a single `f64` ulp up to more than the ulp of an `f32`.
         cases.extend([(value, bits), (value.next_up(), bits), (tie, even)]);
         cases.extend([(tie.next_up(), next), (tie.next_down(), bits)]);

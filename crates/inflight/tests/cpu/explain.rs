@@ -140,7 +140,7 @@ fn a_closure_returns_one_tensor_or_several() {
     assert_eq!(written(explain(|| &both[..])), 2);
     assert_eq!(written(explain(|| (a.clone(), &b))), 2);
     assert_eq!(written(explain(|| (&a, vec![b.clone()], [&a]))), 2);
-    assert_eq!(written(explain(|| Vec::<Tensor>::new())), 0);
+    assert_eq!(written(explain(Vec::<Tensor>::new)), 0);
 }
 
 #[test]

@@ -108,8 +108,8 @@ fn right_cells(page: &str) -> Vec<(usize, &str)> {
         }
         // A `\\|` does not end a cell.
         let row = line.trim_end().trim_end_matches('|');
-        let border = row.match_indices('|').map(|(at, _)| at);
-        let border = border.filter(|&at| !row[..at].ends_with('\\')).last();
+        let mut border = row.match_indices('|').map(|(at, _)| at);
+        let border = border.rfind(|&at| !row[..at].ends_with('\\'));
         cells.push((position + 1, &row[border.map_or(0, |at| at + 1)..]));
     }
     cells

@@ -15,7 +15,7 @@ fn counted(device: &Device, value: &Tensor) -> Stats {
 #[test]
 fn softmax_is_one_launch_that_reads_its_input_once() {
     let device = device();
-    let x = ramp(&[64, 300], &device);
+    let x = ramp([64, 300], &device);
     for axis in [0, 1] {
         let stats = counted(&device, &x.softmax(axis));
         assert_eq!(stats.launches, 1, "axis {axis}");
@@ -27,9 +27,9 @@ fn softmax_is_one_launch_that_reads_its_input_once() {
 #[test]
 fn layer_norm_is_one_launch_that_reads_its_input_once() {
     let device = device();
-    let x = ramp(&[64, 256], &device);
-    let weight = ramp(&[256], &device);
-    let bias = ramp(&[256], &device);
+    let x = ramp([64, 256], &device);
+    let weight = ramp([256], &device);
+    let bias = ramp([256], &device);
     let stats = counted(&device, &x.layer_norm([1], Some(&weight), Some(&bias), 1e-5));
     assert_eq!(stats.launches, 1);
     // The input, the weight and the bias.
@@ -40,7 +40,7 @@ fn layer_norm_is_one_launch_that_reads_its_input_once() {
 #[test]
 fn a_chain_of_twelve_ops_is_one_launch() {
     let device = device();
-    let x = ramp(&[1000], &device);
+    let x = ramp([1000], &device);
     let y = (((&x + 1.0) * 2.0 - 3.0).abs().sqrt() + &x).exp().log1p().tanh().maximum(0.1);
     let stats = counted(&device, &(y / 2.0).neg());
     assert_eq!(stats.launches, 1);
@@ -51,7 +51,7 @@ fn a_chain_of_twelve_ops_is_one_launch() {
 #[test]
 fn a_dropped_intermediate_is_not_materialized() {
     let device = device();
-    let x = ramp(&[1000], &device);
+    let x = ramp([1000], &device);
     let y = {
         let intermediate = x.exp();
         intermediate * 2.0
@@ -63,7 +63,7 @@ fn a_dropped_intermediate_is_not_materialized() {
 #[test]
 fn unreachable_values_are_not_computed() {
     let device = device();
-    let x = ramp(&[1000], &device);
+    let x = ramp([1000], &device);
     drop(x.exp());
     device.flush();
     device.wait().unwrap();
@@ -73,7 +73,7 @@ fn unreachable_values_are_not_computed() {
 #[test]
 fn a_live_handle_on_a_cheap_value_costs_nothing() {
     let device = device();
-    let x = ramp(&[1000], &device);
+    let x = ramp([1000], &device);
     let retained = &x + 1.0;
     let stats = counted(&device, &(&retained * 2.0));
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(1000)));
@@ -84,7 +84,7 @@ fn a_live_handle_on_a_cheap_value_costs_nothing() {
 #[test]
 fn temporaries_of_an_expression_are_not_materialized() {
     let device = device();
-    let x = ramp(&[64, 100], &device);
+    let x = ramp([64, 100], &device);
     // Every temporary of the chain is alive while the last value is read.
     let before = device.stats();
     x.softmax(1).log().neg().exp().tanh().sum([1]).to_vec::<f32>().unwrap();
@@ -95,7 +95,7 @@ fn temporaries_of_an_expression_are_not_materialized() {
 #[test]
 fn a_live_value_is_materialized_when_it_is_recomputed() {
     let device = device();
-    let x = ramp(&[64, 100], &device);
+    let x = ramp([64, 100], &device);
     let retained = x.softmax(1).tanh();
     assert_eq!(counted(&device, &retained.sum([1])).bytes_written, f32s(64));
     // The second use stores it together with the requested value.
@@ -109,7 +109,7 @@ fn a_live_value_is_materialized_when_it_is_recomputed() {
 #[test]
 fn an_expensive_live_value_is_materialized_once() {
     let device = device();
-    let x = ramp(&[64, 64], &device);
+    let x = ramp([64, 64], &device);
     let expensive = x.matmul(&x);
     counted(&device, &(&expensive + 1.0));
     let before = device.stats();
@@ -124,9 +124,9 @@ fn an_expensive_live_value_is_materialized_once() {
 fn a_new_batch_size_compiles_nothing() {
     let device = device();
     let forward = |batch: usize| {
-        let x = ramp(&[batch, 32], &device);
-        let weight = ramp(&[32, 16], &device);
-        let bias = ramp(&[16], &device);
+        let x = ramp([batch, 32], &device);
+        let weight = ramp([32, 16], &device);
+        let bias = ramp([16], &device);
         (x.matmul(&weight) + &bias).gelu().softmax(1)
     };
     forward(64).wait().unwrap();
@@ -142,8 +142,8 @@ fn a_new_batch_size_compiles_nothing() {
 #[test]
 fn the_second_run_of_a_loop_body_plans_nothing() {
     let device = device();
-    let x = ramp(&[32, 32], &device);
-    let mut weight = ramp(&[32, 32], &device);
+    let x = ramp([32, 32], &device);
+    let mut weight = ramp([32, 32], &device);
     let mut step = |rate: f32| {
         let gradient = x.matmul(&weight).tanh();
         weight = &weight - gradient * rate;
@@ -164,7 +164,7 @@ fn the_second_run_of_a_loop_body_plans_nothing() {
 fn a_loop_that_never_reads_stays_within_bounds() {
     let device = device();
     let elements = 4096;
-    let mut x = ramp(&[elements], &device);
+    let mut x = ramp([elements], &device);
     let mut metric = Tensor::zeros::<f32>([], &device);
     for _ in 0..100_000 {
         x = &x * 0.999 + 0.001;
@@ -201,7 +201,7 @@ fn a_long_chain_that_is_never_submitted_drops_without_recursion() {
 #[test]
 fn only_the_documented_calls_wait() {
     let device = device();
-    let x = ramp(&[16, 16], &device);
+    let x = ramp([16, 16], &device);
     let y = x.matmul(&x).softmax(1) + 1.0;
     let _ = (y.shape(), y.dtype(), y.device(), y.check(), format!("{y:?}"), y.is_ready());
     device.flush();
@@ -219,14 +219,14 @@ fn only_the_documented_calls_wait() {
 #[test]
 fn views_of_a_matmul_operand_are_not_copied() {
     let device = device();
-    let a = ramp(&[48, 64], &device);
-    let b = ramp(&[80, 64], &device);
+    let a = ramp([48, 64], &device);
+    let b = ramp([80, 64], &device);
     // Transpose, slice and expand are strides of the operands.
     let stats = counted(&device, &a.matmul(&b.transpose()));
     assert_eq!(stats.launches, 1);
     let stats = counted(&device, &a.slice([0..48, 8..40]).matmul(&b.slice([8..40, 0..64])));
     assert_eq!(stats.launches, 1);
-    let batch = ramp(&[3, 16, 48], &device);
+    let batch = ramp([3, 16, 48], &device);
     let stats = counted(&device, &batch.matmul(&a.expand([3, 48, 64])));
     assert_eq!(stats.launches, 1);
 }
@@ -234,7 +234,7 @@ fn views_of_a_matmul_operand_are_not_copied() {
 #[test]
 fn a_reshape_costs_nothing() {
     let device = device();
-    let x = ramp(&[12, 10], &device);
+    let x = ramp([12, 10], &device);
     let stats = counted(&device, &x.reshape([10, 12]));
     assert_eq!(stats.launches, 0);
     // In the middle of a chain it is an index map.
@@ -245,7 +245,7 @@ fn a_reshape_costs_nothing() {
 #[test]
 fn a_transaction_waits_once_and_preserves_order() {
     let (first, second) = (device(), device());
-    let x = ramp(&[32, 32], &first);
+    let x = ramp([32, 32], &first);
     let count = Tensor::ones::<i64>([3], &second).sum_all();
     let data = Transaction::default()
         .register(&x.matmul(&x))
@@ -267,10 +267,10 @@ fn a_transaction_waits_once_and_preserves_order() {
 fn row_wise_epilogues_fuse_into_the_gemm() {
     let device = device();
     let (m, k, n) = (200, 64, 96);
-    let x = ramp(&[m, k], &device);
-    let weight = ramp(&[k, n], &device);
-    let bias = ramp(&[n], &device);
-    let residual = ramp(&[m, n], &device);
+    let x = ramp([m, k], &device);
+    let weight = ramp([k, n], &device);
+    let bias = ramp([n], &device);
+    let residual = ramp([m, n], &device);
     let operands = f32s(m * k + k * n);
     // Bias and activation: the GEMM result itself is never stored.
     let dense = (x.matmul(&weight) + &bias).gelu();
@@ -283,8 +283,8 @@ fn row_wise_epilogues_fuse_into_the_gemm() {
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
     assert_eq!(stats.bytes_read, operands + f32s(m * n));
     // Batched GEMM: attention scores.
-    let query = ramp(&[6, 50, 32], &device);
-    let key = ramp(&[6, 40, 32], &device);
+    let query = ramp([6, 50, 32], &device);
+    let key = ramp([6, 40, 32], &device);
     let scores = (query.matmul(&key.transpose()) * 0.125).softmax(-1);
     let stats = counted(&device, &scores);
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(6 * 50 * 40)));
@@ -343,7 +343,7 @@ fn counting_is_scoped() {
 #[test]
 fn a_pool_is_one_launch_that_reads_its_input_once() {
     let device = device();
-    let x = ramp(&[2, 3, 32, 32], &device);
+    let x = ramp([2, 3, 32, 32], &device);
     let stats = counted(&device, &x.max_pool2d(PoolOptions::new(2)));
     assert_eq!(stats.launches, 1);
     assert_eq!(stats.bytes_written, f32s(2 * 3 * 16 * 16));
@@ -355,9 +355,9 @@ fn a_pool_is_one_launch_that_reads_its_input_once() {
 #[test]
 fn a_pointwise_convolution_reads_its_operand_in_place() {
     let device = device();
-    let x = ramp(&[4, 16, 8, 8], &device);
-    let weight = ramp(&[32, 16, 1, 1], &device);
-    let bias = ramp(&[32], &device);
+    let x = ramp([4, 16, 8, 8], &device);
+    let weight = ramp([32, 16, 1, 1], &device);
+    let bias = ramp([32], &device);
     let y = x.conv2d(&weight, Some(&bias), ConvOptions::default()).relu();
     let stats = counted(&device, &y);
     assert_eq!(stats.launches, 1, "a GEMM with a fused epilogue");
@@ -367,7 +367,7 @@ fn a_pointwise_convolution_reads_its_operand_in_place() {
 #[test]
 fn a_sort_is_one_launch_between_its_producer_and_consumer() {
     let device = device();
-    let x = ramp(&[50, 20], &device);
+    let x = ramp([50, 20], &device);
     let stats = counted(&device, &x.sort(1, false));
     assert_eq!((stats.launches, stats.compiles), (1, 0));
     assert_eq!((stats.bytes_read, stats.bytes_written), (f32s(1000), f32s(1000)));
@@ -420,9 +420,9 @@ fn live_operands_are_not_reused_in_place() {
 fn prologues_fuse_into_the_gemm() {
     let device = device();
     let (m, k, n) = (200, 64, 96);
-    let x = ramp(&[m, k], &device);
-    let weight = ramp(&[k, n], &device);
-    let (gain, bias) = (ramp(&[k], &device), ramp(&[k], &device));
+    let x = ramp([m, k], &device);
+    let weight = ramp([k, n], &device);
+    let (gain, bias) = (ramp([k], &device), ramp([k], &device));
     // A scale: only the operands are read and only the result is written.
     let stats = counted(&device, &(&x * 0.125).matmul(&weight));
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
@@ -439,19 +439,19 @@ fn prologues_fuse_into_the_gemm() {
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
     assert_eq!(stats.bytes_read, f32s(m * k) / 2 + f32s(k * n));
     // A cast of transposed weights.
-    let half = ramp(&[n, k], &device).cast(DType::BF16);
+    let half = ramp([n, k], &device).cast(DType::BF16);
     half.wait().unwrap();
     let stats = counted(&device, &x.matmul(&half.cast(DType::F32).transpose()));
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
     assert_eq!(stats.bytes_read, f32s(m * k) + f32s(k * n) / 2);
     // A row lookup: reads the selected rows and their 8-byte indices.
-    let table = ramp(&[1000, k], &device);
+    let table = ramp([1000, k], &device);
     let rows = Tensor::from_vec((0..m as i64).map(|i| i * 5).collect(), [m], &device).unwrap();
     let stats = counted(&device, &table.index_select(0, &rows).matmul(&weight));
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
     assert_eq!(stats.bytes_read, 8 * m as u64 + f32s(m * k + k * n));
     // Axes that strides cannot express: concatenated attention heads.
-    let heads = ramp(&[4, m, k / 4], &device);
+    let heads = ramp([4, m, k / 4], &device);
     let joined = heads.permute([1, 0, 2]).reshape([m, k]);
     let stats = counted(&device, &joined.matmul(&weight));
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
@@ -462,8 +462,8 @@ fn prologues_fuse_into_the_gemm() {
 fn a_feed_forward_block_is_two_launches() {
     let device = device();
     let (m, k, n) = (300, 64, 256);
-    let x = ramp(&[m, k], &device);
-    let (up, down) = (ramp(&[k, n], &device), ramp(&[n, k], &device));
+    let x = ramp([m, k], &device);
+    let (up, down) = (ramp([k, n], &device), ramp([n, k], &device));
     let hidden = x.layer_norm([1], None, None, 1e-5).matmul(&up).gelu();
     let stats = counted(&device, &hidden.matmul(&down));
     // The first launch reads the input and its weights and writes the hidden layer; the second reads that and its
@@ -477,10 +477,10 @@ fn a_feed_forward_block_is_two_launches() {
 fn attention_is_one_launch_and_stores_no_scores() {
     let device = device();
     let (heads, rows, keys, depth) = (6, 160, 144, 32);
-    let query = ramp(&[2, heads, rows, depth], &device);
-    let key = ramp(&[2, heads, keys, depth], &device);
-    let value = ramp(&[2, heads, keys, depth], &device);
-    let mask = ramp(&[rows, keys], &device);
+    let query = ramp([2, heads, rows, depth], &device);
+    let key = ramp([2, heads, keys, depth], &device);
+    let value = ramp([2, heads, keys, depth], &device);
+    let mask = ramp([rows, keys], &device);
     let (queries, all_keys) = (2 * heads * rows * depth, 2 * heads * keys * depth);
     let scores = || query.matmul(&key.transpose()) * 0.25;
     // Reads queries, keys and values, and writes a result of the size of the queries.
@@ -517,7 +517,7 @@ fn attention_is_one_launch_and_stores_no_scores() {
 fn long_attention_allocates_no_memory_for_its_scores() {
     let device = device();
     let (rows, depth) = (2048, 16);
-    let query = ramp(&[1, rows, depth], &device);
+    let query = ramp([1, rows, depth], &device);
     let before = device.memory().peak;
     let result = query.matmul(&query.transpose()).softmax(-1).matmul(&query);
     result.wait().unwrap();
@@ -530,9 +530,9 @@ fn long_attention_allocates_no_memory_for_its_scores() {
 fn a_convolution_does_not_materialize_windows() {
     let device = device();
     let (examples, features, side, outputs) = (2, 8, 20, 12);
-    let x = ramp(&[examples, features, side, side], &device);
-    let kernel = ramp(&[outputs, features, 3, 3], &device);
-    let bias = ramp(&[outputs], &device);
+    let x = ramp([examples, features, side, side], &device);
+    let kernel = ramp([outputs, features, 3, 3], &device);
+    let bias = ramp([outputs], &device);
     let result = x.conv2d(&kernel, Some(&bias), ConvOptions::default().padding(1)).relu();
     let stats = counted(&device, &result);
     // Reads input, kernel and bias once each, and writes the result.

@@ -25,7 +25,7 @@ fn assert_one_launch(device: &Device, value: Tensor, read: u64, written: u64) {
 #[test]
 fn views_are_index_maps_of_the_reading_kernel() {
     let device = device();
-    let x = ramp(&[60, 80], &device);
+    let x = ramp([60, 80], &device);
     x.wait().unwrap();
     let all_bytes = f32s(60 * 80);
     // Slices with and without steps read their elements only.
@@ -66,7 +66,7 @@ fn views_are_index_maps_of_the_reading_kernel() {
 #[test]
 fn gathers_fuse_into_the_reading_kernel() {
     let device = device();
-    let table = ramp(&[1000, 64], &device);
+    let table = ramp([1000, 64], &device);
     let index = positions(&[3, 999, 0, 3, 500, 41, 7, 8], &device);
     table.wait().unwrap();
     index.wait().unwrap();
@@ -82,8 +82,8 @@ fn gathers_fuse_into_the_reading_kernel() {
 #[test]
 fn joins_store_parts_directly_into_the_result() {
     let device = device();
-    let x = ramp(&[40, 30], &device);
-    let y = ramp(&[40, 20], &device);
+    let x = ramp([40, 30], &device);
+    let y = ramp([40, 20], &device);
     x.wait().unwrap();
     y.wait().unwrap();
     let joined_bytes = f32s(40 * 50);
@@ -99,7 +99,7 @@ fn joins_store_parts_directly_into_the_result() {
     assert_one_launch(&device, x.exp().pad([(1, 1), (2, 2)], 0.0), f32s(40 * 30), f32s(42 * 34));
     // slice_assign reads the assigned part instead of the replaced one. The replaced elements still count as read,
     // since they are inside the range that is read.
-    let part = ramp(&[10, 30], &device);
+    let part = ramp([10, 30], &device);
     part.wait().unwrap();
     let all_bytes = f32s(40 * 30);
     assert_one_launch(
@@ -113,8 +113,8 @@ fn joins_store_parts_directly_into_the_result() {
 #[test]
 fn a_scatter_fuses_with_the_kernel_of_its_updates() {
     let device = device();
-    let x = ramp(&[50, 16], &device);
-    let updates = ramp(&[4, 16], &device);
+    let x = ramp([50, 16], &device);
+    let updates = ramp([4, 16], &device);
     let index = positions(&[7, 0, 49, 7], &device);
     for tensor in [&x, &updates, &index] {
         tensor.wait().unwrap();
@@ -131,8 +131,8 @@ fn a_scatter_fuses_with_the_kernel_of_its_updates() {
 fn disjoint_scatter_updates_fuse_into_the_reading_kernel() {
     let device = device();
     let (rows, columns) = (64, 200);
-    let x = ramp(&[rows, columns], &device);
-    let updates = ramp(&[rows, 1], &device);
+    let x = ramp([rows, columns], &device);
+    let updates = ramp([rows, 1], &device);
     let labels = positions(&(0..rows as i64).collect::<Vec<_>>(), &device).unsqueeze(1);
     for tensor in [&x, &updates, &labels] {
         tensor.wait().unwrap();
@@ -153,7 +153,7 @@ fn disjoint_scatter_updates_fuse_into_the_reading_kernel() {
 fn slices_of_an_owned_tensor_are_updated_in_place() {
     let device = device();
     let elements = 400 * 16;
-    let updates = ramp(&[4, 16], &device);
+    let updates = ramp([4, 16], &device);
     let index = positions(&[7, 0, 49, 7], &device);
     updates.wait().unwrap();
     index.wait().unwrap();
@@ -184,7 +184,7 @@ fn slices_of_an_owned_tensor_are_updated_in_place() {
 
 /// The counters of updating a stored tensor. If `held`, another handle keeps its old value alive.
 fn updated(device: &Device, held: bool, update: impl Fn(&Tensor) -> Tensor) -> Stats {
-    let mut x = ramp(&[400, 16], device) * 2.0;
+    let mut x = ramp([400, 16], device) * 2.0;
     x.wait().unwrap();
     let expected = inflight::no_fuse(|| update(&x)).to_vec::<f32>().unwrap();
     let old = held.then(|| x.clone());
@@ -201,8 +201,8 @@ fn updated(device: &Device, held: bool, update: impl Fn(&Tensor) -> Tensor) -> S
 fn norms_and_losses_read_their_input_once() {
     let device = device();
     let (rows, columns) = (64, 200);
-    let x = ramp(&[rows, columns], &device);
-    let gain = ramp(&[columns], &device);
+    let x = ramp([rows, columns], &device);
+    let gain = ramp([columns], &device);
     x.wait().unwrap();
     gain.wait().unwrap();
     let all_bytes = f32s(rows * columns);

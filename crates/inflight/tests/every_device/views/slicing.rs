@@ -106,7 +106,7 @@ fn slice_assign_replaces_a_slice() {
     let update = Tensor::from_vec(vec![10, 20], [2, 1], &device).unwrap();
     assert_eq!(read::<i32>(&x.slice_assign((.., 1..2), &update)).1, [0, 10, 2, 3, 20, 5]);
     assert_eq!(read::<i32>(&x.slice_assign((.., 1..), &update)).1, [0, 10, 10, 3, 20, 20]);
-    let last = x.slice_assign((-1.., Slice::all().step(-1)), &counting([1, 3], &device));
+    let last = x.slice_assign((-1.., Slice::all().step(-1)), counting([1, 3], &device));
     assert_eq!(read::<i32>(&last).1, [0, 1, 2, 2, 1, 0]);
     // Tensors are values: the original is unchanged.
     assert_eq!(read::<i32>(&x).1, [0, 1, 2, 3, 4, 5]);
