@@ -169,8 +169,7 @@ impl Bound {
 /// Runs `work`, waits for what this thread submitted meanwhile, and returns its result with a profile.
 ///
 /// Run the closure once before, or look at [`compiles`](Profile::compiles): the first run of a program plans and compiles
-/// its kernels. Profiling adds about a microsecond to each command, and the limits of a CPU are measured once per
-/// process, in less than 50 ms, after the closure.
+/// its kernels. The limits of a CPU are measured once per process and number of threads, after the closure.
 ///
 /// # Errors
 /// If a [`SyncGuard`](crate::SyncGuard) denies the wait. Errors of `work` are part of its result.

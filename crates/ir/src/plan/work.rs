@@ -183,6 +183,10 @@ fn points(kernel: &Kernel, extents: &[usize], level: Level) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Axes;
+    use crate::elementwise::CombineOp;
+    use crate::graph::{DotAxes, Graph, Op};
+    use crate::plan::plan;
 
     #[test]
     fn distinct_elements_of_windows_slices_and_broadcasts() {
@@ -202,5 +206,29 @@ mod tests {
         assert_eq!(distinct(&[(2, 100), (8, 10), (8, 1), (3, 10), (3, 1)]), 200);
         // Windows of 3 × 3 over the left 6 columns of each row: 10 rows of 6.
         assert_eq!(distinct(&[(8, 10), (4, 1), (3, 10), (3, 1)]), 60);
+    }
+
+    /// The sum of no elements is stored once. It becomes an operand that a GEMM's prologue computes, whose bytes are taken
+    /// off those of the prologue.
+    #[test]
+    fn the_store_of_an_empty_reduction_counts() {
+        let mut graph = Graph::default();
+        let x = graph.input([0, 1], DType::U32);
+        let w = graph.input([1, 1, 1], DType::C64);
+        let sum = Op::Reduce { op: CombineOp::Sum, axes: Axes::from_slice(&[0]) };
+        let sum = graph.push(sum, &[x]).unwrap();
+        let cast = graph.push(Op::Cast(DType::C64), &[sum]).unwrap();
+        let axes = DotAxes {
+            a_batch: Axes::from_slice(&[0]),
+            b_batch: Axes::from_slice(&[2]),
+            ..DotAxes::default()
+        };
+        let dot = graph.push(Op::Dot(axes), &[cast, w]).unwrap();
+        graph.outputs = vec![dot];
+        let planned = plan(&graph);
+        let [Step::Gemm(gemm)] = &planned.steps[..] else { panic!("{:?}", planned.steps) };
+        assert!(gemm.prologue.is_some());
+        // Of the operands only `w` is in memory; the result is one element.
+        assert_eq!((gemm.work.bytes_read, gemm.work.bytes_written), (8, 8));
     }
 }
